@@ -38,7 +38,7 @@ export const tableDescriptions: Readonly<Record<string, string>> = {
     'Release policies with their current version, and the resource that declares each.',
   certification_policy_versions:
     'Versions of release policies with their digests. A version never changes, because statements name it.',
-  certification_subjects: 'Number of looks at the evidence of each release.',
+  certification_subjects: 'Number of looks at new evidence of each image, or name and version.',
   certifications: 'Looks at the evidence of releases, each with its verdict and signed statement.',
   channel_threads:
     'Names of incidents at receivers, such as the timestamp of its first Slack message.',

@@ -196,6 +196,70 @@ test('tasks that arrive during a certification leave its statement as it is', as
   expect(body.payload_digest).toBe(body.stored_payload_digest)
 })
 
+describe('tasks without an environment', () => {
+  const none = { environment: null }
+
+  test('are certified, without those of environments', async () => {
+    const project = await api.newProject()
+    await api.putPolicy(project, { gates: [successGate] })
+    await api.seedTasks(project, { users: 60, tasks: 10, ...none })
+    await api.seedTasks(project, { users: 60, tasks: 10, failing: 10, prefix: 'staging' })
+    const ended = await api.certify(project, none)
+    expect(ended).toMatchObject({ result: 'certified', environment: null, gates: [{ n: 600 }] })
+    const { body } = await api.call('GET', `${url}/${ended.certification_id}/statement`, project)
+    const { predicate } = readStatement(Buffer.from(body.payload, 'base64'))
+    expect(predicate.environment).toBeNull()
+    const path = `${url}/${ended.certification_id}/recompute`
+    expect((await api.call('POST', path, project)).body).toMatchObject({ result: 'equal' })
+    expect((await api.certify(project)).result).toBe('rejected')
+  })
+
+  test('are compared with a baseline without one, or of one', async () => {
+    const project = await api.newProject()
+    await api.putPolicy(project, {
+      gates: [{ metric: 'task_success_rate', kind: 'regression', max_drop: 0.1 }],
+    })
+    await api.seedTasks(project, { users: 60, tasks: 10, ...none })
+    const base = { users: 60, tasks: 9, release: '0.9.0' }
+    await api.seedTasks(project, { ...base, ...none, prefix: 'none' })
+    await api.seedTasks(project, { ...base, environment: 'prod', tasks: 8, prefix: 'prod' })
+    const inherited = await api.certify(project, { ...none, baseline: { version: '0.9.0' } })
+    expect(inherited).toMatchObject({
+      ...{ result: 'certified', baseline: none, gates: [{ baseline_n: 540 }] },
+    })
+    const release = { name: 'agent', version: '1.0.0-b', tags: ['1.0.0'] }
+    const baseline = { version: '0.9.0', environment: 'prod' }
+    expect(await api.certify(project, { ...none, release, baseline })).toMatchObject({
+      ...{ result: 'certified', baseline: { environment: 'prod' }, gates: [{ baseline_n: 480 }] },
+    })
+  })
+
+  test('have eval runs of their own', async () => {
+    const project = await api.newProject()
+    await api.putPolicy(project, {
+      gates: [{ metric: 'eval_pass_rate', kind: 'absolute', threshold: 0.5 }],
+    })
+    const content = Array.from({ length: 60 }, (_, at) =>
+      JSON.stringify({ case_id: `case-${at}`, passed: true }),
+    ).join('\n')
+    const body = { release: releaseBody.release, format: 'jsonl', content, ...none }
+    const run = await api.call('POST', '/eval-runs', project, { body })
+    expect(run).toMatchObject({ status: 201, body: none })
+    const eval_run_ids = [run.body.eval_run_id]
+    const refused = await api.call('POST', url, project, { body: { ...releaseBody, eval_run_ids } })
+    expect(refused.body).toMatchObject({ status: 400, code: 'invalid_request' })
+    expect(refused.body.detail).toContain('without an environment')
+    expect((await api.certify(project, { ...none, eval_run_ids })).result).toBe('certified')
+  })
+
+  test('need an explicit null', async () => {
+    const project = await api.newProject()
+    for (const body of [{ release: releaseBody.release }, { ...releaseBody, environment: '' }]) {
+      expect((await api.call('POST', url, project, { body })).status).toBe(400)
+    }
+  })
+})
+
 describe('the ledger', () => {
   const ledgers: [string, object, string][] = [
     ['lost items', { lost: 1, stored: 999 }, 'inconclusive'],
@@ -225,22 +289,29 @@ describe('the ledger', () => {
 })
 
 describe('attempts', () => {
-  test('count for each image, accumulate evidence, and end', async () => {
+  test('count for a release with all its images, accumulate evidence, and end', async () => {
     const project = await goodProject({ gates: [successGate], max_attempts: 2 })
     const image = { ...releaseBody.release, image_digest: `sha256:${'a'.repeat(64)}` }
     const first = await api.certify(project, { release: image })
-    await api.seedTasks(project, { users: 60, tasks: 1, prefix: 'later' })
+    const later = (prefix: string) =>
+      api.seedTasks(project, { users: 60, tasks: 1, prefix, started_at: new Date() })
+    await later('later')
     const second = await api.certify(project, { release: image })
     expect([first.attempt, second.attempt]).toEqual([1, 2])
     expect([first.gates[0].n, second.gates[0].n]).toEqual([600, 660])
     expect(second.window.from).toBe(first.window.from)
+    await later('last')
     const third = await api.certify(project, { release: image })
     expect(third).toMatchObject({
       ...{ attempt: 3, result: 'inconclusive', obstacles: ['attempts_exhausted'] },
       gates: [{ n: 0, reason: 'attempts_exhausted' }],
     })
     const other = { ...image, image_digest: `sha256:${'b'.repeat(64)}` }
-    expect(await api.certify(project, { release: other })).toMatchObject({ attempt: 1 })
+    expect(await api.certify(project, { release: other })).toMatchObject({ attempt: 4 })
+    const next = { ...image, version: '1.0.1' }
+    const image_digest = `sha256:${'c'.repeat(64)}`
+    const third_image = { ...next, image_digest }
+    expect(await api.certify(project, { release: third_image })).toMatchObject({ attempt: 1 })
   })
 
   test('a later look can not change what was declared', async () => {
@@ -304,7 +375,7 @@ describe('what was declared', () => {
     expect(refused.body).toMatchObject({ status: 409, code: 'certification_plan_conflict' })
     expect(refused.body.detail).toContain(first.window.to)
     const again = await api.certify(project, { window: { to: first.window.to } })
-    expect(again).toMatchObject({ attempt: 2, window: first.window })
+    expect(again).toMatchObject({ attempt: 1, window: first.window })
   })
 })
 
@@ -447,6 +518,31 @@ describe('eval runs', () => {
     expect((await ask(other)).status).toBe(202)
     // Without an image, the subject of the statement is the name and version: all its runs count.
     expect((await ask(undefined, ofNone)).status).toBe(202)
+  })
+
+  test('that a look of an image declared stay when the digest is left out, not for another', async () => {
+    const project = await api.newProject()
+    await api.putPolicy(project, {
+      gates: [{ ...gates[1], kind: 'absolute', threshold: 0.9, max_drop: undefined }],
+    })
+    const [one, other] = ['a', 'b'].map((digit) => `sha256:${digit.repeat(64)}`)
+    const failing = (at: number) => ({ ...passing(at), passed: false })
+    const [bad, good, ofOther] = [
+      await upload(project, '1.0.0', failing, one),
+      await upload(project, '1.0.0', passing),
+      await upload(project, '1.0.0', passing, other),
+    ]
+    const certify = (image_digest: string | undefined, run: string) =>
+      api.certify(project, {
+        ...{ release: { ...releaseBody.release, image_digest }, eval_run_ids: [run] },
+      })
+    expect(await certify(one, bad)).toMatchObject({ result: 'rejected', gates: [{ n: 180 }] })
+    const without = await certify(undefined, good)
+    expect(without).toMatchObject({ attempt: 2, gates: [{ n: 360, k: 180 }] })
+    expect(without.eval_run_ids).toEqual([bad, good])
+    expect(await certify(other, ofOther)).toMatchObject({
+      ...{ attempt: 3, eval_run_ids: [ofOther], gates: [{ n: 180, k: 180 }] },
+    })
   })
 
   test('older than 400 days are deleted, unless a certification that is valid needs them', async () => {

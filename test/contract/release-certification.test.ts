@@ -152,7 +152,10 @@ describe('a worker that is killed', () => {
 
   async function declareImage(project: string): Promise<string> {
     const image_digest = `sha256:${createHash('sha256').update(newId()).digest('hex')}`
-    const body = { ...releaseBody, release: { ...releaseBody.release, image_digest } }
+    // Images of one version would share their attempts.
+    const version = newId()
+    const release = { name: 'agent', version, image_digest, tags: ['1.0.0'] }
+    const body = { ...releaseBody, release }
     const { body: declared } = await api.call('POST', url, project, { body })
     return declared.certification_id
   }

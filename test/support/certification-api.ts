@@ -41,13 +41,17 @@ export type SeededTasks = {
   tasks: number
   failing?: number
   release?: string
-  environment?: string
+  environment?: string | null
   /** Start of the tasks; an hour ago by default. */
   started_at?: Date
   user?: (user: number) => string | null
   name?: string
   state?: 'running'
   trust_score?: number
+  /** Whether detection has analysed them. */
+  is_analysed?: boolean
+  /** Whether they have no call with tokens, as tasks that somebody made up. */
+  is_empty?: boolean
   /** Names the tasks, so that two seeds differ. */
   prefix?: string
 }
@@ -166,6 +170,18 @@ export const releaseBody = {
   environment: 'staging',
 }
 
+/** A number of tokens that no other task has. */
+function tokensOf(task_id: string): number {
+  return 1 + Number.parseInt(createHash('sha256').update(task_id).digest('hex').slice(0, 12), 16)
+}
+
+/** The verdict of detection on a task without findings. */
+const calmVerdict = {
+  findings: { info: 0, low: 0, medium: 0, high: 0, critical: 0 },
+  ...{ recovered: 0, root_cause: null, summary: 'No findings.' },
+  detected_at: '2026-01-01T00:00:00.000Z',
+}
+
 async function newProject(db: Relational<Tables>['db']): Promise<string> {
   const [id, organization_id] = [newId(), newId()]
   await db.insertInto('organizations').values({ id: organization_id, name: id }).execute()
@@ -181,11 +197,15 @@ async function seedTasks(
   const { users, tasks, failing = 0, release = '1.0.0', environment = 'staging' } = about
   const { user = (at) => `user-${at}`, name = 'refund', prefix = '', trust_score = null } = about
   const started_at = about.started_at ?? new Date(Date.now() - 3_600_000)
+  const verdict = about.is_analysed === true ? JSON.stringify(calmVerdict) : null
   const rows = Array.from({ length: users }, (_, at) =>
     Array.from({ length: tasks }, (__, task) => ({
       ...{ project_id, task_id: `${prefix}${at}-${task}`, name, implicit: false },
       ...{ user_id: user(at), release, environment, started_at, last_activity_at: started_at },
-      ...{ duration_ms: 1_000 + task, cost_usd: '0.01', trust_score },
+      ...{ duration_ms: 1_000 + at * tasks + task, cost_usd: '0.01', trust_score, verdict },
+      ...(about.is_empty === true
+        ? {}
+        : { calls: 1, total_tokens: tokensOf(`${prefix}${at}-${task}`) }),
       state: about.state ?? (task < failing ? ('failed' as const) : ('completed' as const)),
     })),
   ).flat()

@@ -24,7 +24,7 @@ export const certificationAnswer = z.looseObject({
   policy: z.object({ id: z.string(), version: z.string(), digest: z.string() }),
   release: z.object({ name: z.string(), version: z.string() }),
   subject: z.string(),
-  environment: z.string(),
+  environment: z.string().nullable(),
   window: z.object({ from: z.string(), to: z.string() }),
   attempt: z.number().nullable(),
   max_attempts: z.number(),
@@ -39,6 +39,11 @@ export const certificationAnswer = z.looseObject({
 /** A certification as the API answers it. */
 export type CertificationAnswer = z.output<typeof certificationAnswer>
 export type GateAnswer = CertificationAnswer['gates'][number]
+
+/** Returns where the tasks of a release ran, as the end of a sentence. */
+export function environmentText(environment: string | null): string {
+  return environment === null ? 'without an environment' : `in ${environment}`
+}
 
 /** Whether a gate decides the verdict. */
 export function isGating({ tier }: GateAnswer): boolean {

@@ -4,7 +4,7 @@ import { type Command, exitStatus, outputOption } from '../command.ts'
 export const certifyCommand: Command = {
   words: 'certify',
   summary: 'Certifies a release: compares its tasks and eval runs with a policy',
-  synopsis: '--release <name@version> --environment <name> [options]',
+  synopsis: '--release <name@version> (--environment <name> | --no-environment) [options]',
   about: [
     'Uploads eval runs, asks the API at LOOPTRACE_URL for a certification, waits for the verdict and writes\n' +
       'reports. The key in LOOPTRACE_API_KEY needs the scope certification:run. After an interruption the same\n' +
@@ -14,6 +14,7 @@ export const certifyCommand: Command = {
   options: {
     release: { value: '<name@version>', about: 'The release, such as support-agent@1.4.0.' },
     environment: { value: '<name>', about: 'Environment of its tasks and eval runs.' },
+    'no-environment': { about: 'Certify tasks and eval runs without an environment.' },
     'image-digest': { value: '<digest>', about: 'Digest of its image: sha256: and 64 hex digits.' },
     tag: {
       value: '<text>',

@@ -9,6 +9,7 @@ import { render, tableOf } from '../output.ts'
 import {
   type CertificationAnswer,
   certificationAnswer,
+  environmentText,
   limitText,
   measuredText,
   obstaclesText,
@@ -70,11 +71,10 @@ type Ask = (path: string, body?: unknown) => Promise<unknown>
 /** Returns the body of the request, without eval runs. Throws `UsageError`. */
 function requestOf(args: Arguments) {
   const release = releaseOf(args, 'release')
-  const environment = args.value('environment')
   if (release?.name === undefined) {
     throw new UsageError('--release: expected a name and a version, such as support-agent@1.4.0')
   }
-  if (environment === undefined) throw new UsageError('--environment: expected a name')
+  const environment = environmentOf(args)
   const [from, to] = [instantOf(args, 'from'), instantOf(args, 'to')]
   const [tags, baseline] = [args.values('tag'), releaseOf(args, 'baseline')]
   return {
@@ -93,6 +93,14 @@ type Request = ReturnType<typeof requestOf>
 
 function withoutTags({ tags: _, ...release }: Request['release']) {
   return release
+}
+
+/** Reads the environment; null for tasks without one. */
+function environmentOf(args: Arguments): string | null {
+  const environment = args.value('environment')
+  const isNone = args.flag('no-environment')
+  if ((environment !== undefined) !== isNone) return environment ?? null
+  throw new UsageError('expected either --environment with a name, or --no-environment')
 }
 
 /** Reads `name@version`, or a version. */
@@ -225,6 +233,6 @@ function pageOf(ended: CertificationAnswer): string {
     ...(why === '' ? [] : [`Not certified because of: ${printable(why)}\n`]),
     `policy: ${printable(`${policy.id} ${policy.version}`)} sha256:${policy.digest}\n`,
     `look: ${attempt ?? 0} of ${max_attempts}\n`,
-    `${printable(`${release.name}@${release.version} in ${environment}`)}: ${result}\n`,
+    `${printable(`${release.name}@${release.version} ${environmentText(environment)}`)}: ${result}\n`,
   ].join('')
 }

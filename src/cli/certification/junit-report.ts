@@ -32,7 +32,7 @@ export function junitReport(certification: CertificationAnswer): string {
 
 function properties({ certification_id, policy, subject, environment }: CertificationAnswer) {
   const shown = {
-    ...{ certification_id, subject, environment },
+    ...{ certification_id, subject, environment: environment ?? '' },
     ...{ policy: `${policy.id} ${policy.version}`, policy_digest: policy.digest },
   }
   return Object.entries(shown)

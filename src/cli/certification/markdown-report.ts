@@ -19,7 +19,7 @@ export function markdownReport(certification: CertificationAnswer): string {
   return [
     `## ${signs[result] ?? '⚠️'} ${literal(`${release.name}@${release.version}`)}: ${literal(result)}`,
     '',
-    `Environment ${literal(environment)}, policy ${literal(`${policy.id} ${policy.version}`)}, ` +
+    `${environment === null ? 'No environment' : `Environment ${literal(environment)}`}, policy ${literal(`${policy.id} ${policy.version}`)}, ` +
       `window ${literal(window.from)} to ${literal(window.to)}, ` +
       `look ${attempt ?? 0} of ${certification.max_attempts}.`,
     '',

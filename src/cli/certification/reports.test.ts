@@ -24,6 +24,12 @@ const answerOf = (change: Partial<CertificationAnswer> = {}): CertificationAnswe
   ...change,
 })
 
+test('reports name tasks without an environment', () => {
+  const none = answerOf({ environment: null })
+  expect(markdownReport(none)).toContain('No environment, policy')
+  expect(junitReport(none)).toContain('<property name="environment" value=""/>')
+})
+
 describe('a JUnit report', () => {
   test('has a case for each gate and for the verdict, as CI systems read it', () => {
     const report = junitReport(

@@ -91,6 +91,24 @@ describe('looptrace verify', () => {
     expect(result.out).toContain('verdict: certified\n')
   })
 
+  test('prints whether the tasks had an environment', async () => {
+    expect((await verify(statementWith({}))).out).toContain('checkout 1.4.0 in staging\n')
+    const none = await verify(statementWith({ environment: null }))
+    expect(none).toMatchObject({ status: 0 })
+    expect(none.out).toContain('release: checkout 1.4.0 without an environment\n')
+  })
+
+  test('prints the doubtful and missing tasks', async () => {
+    const counts = {
+      ...{ total: 604, late: 4, altered: 0, equal: 2, jump: 0 },
+      ...{ running: 0, unanalysed: 0, unchecked: 0, unverified: 0, unpriced: 0 },
+    }
+    const { out } = await verify(statementWith({ tasks: counts, baseline_tasks: null }))
+    expect(out).toContain('tasks: 604, late 4, equal 2\n')
+    expect(out).not.toContain('baseline')
+    expect((await verify(statementWith({}))).out).not.toContain('tasks:')
+  })
+
   test('the verdict and the expiry decide the exit status', async () => {
     expect((await verify(statementWith({ verdict: 'rejected' }))).status).toBe(1)
     expect((await verify(statementWith({ verdict: 'inconclusive' }))).status).toBe(2)

@@ -12,6 +12,7 @@ import { canonicalJson } from '../../kernel/canonical-json.ts'
 import { objectFrom, parsedJson } from '../../kernel/json-values.ts'
 import { printable } from '../../kernel/printable.ts'
 import { type Arguments, type CommandIo, exitStatus, NoAnswer, UsageError } from '../command.ts'
+import { environmentText } from './certification-answer.ts'
 
 /** Difference of the clocks of signer and reader that is accepted: five minutes. */
 const clockSkewMs = 300_000
@@ -93,9 +94,10 @@ function report(
     `signature: valid, key ${keyid}`,
     `project: ${predicate.project_id}${isProjectChecked ? '' : ' (not checked: give --project)'}`,
     `subject: ${subject[0].name} sha256:${subject[0].digest.sha256}`,
-    `release: ${release.name} ${release.version} in ${environment}`,
+    `release: ${release.name} ${release.version} ${environmentText(environment)}`,
     `policy: ${policy.id} ${policy.version} sha256:${policy.digest}`,
     ...gates,
+    ...describeTasks(predicate),
     ...notes,
     `attempt: ${attempt} of ${max_attempts}`,
     `expires: ${expires_at}${isExpired ? ' (expired)' : ''}`,
@@ -104,6 +106,21 @@ function report(
   io.out(lines.map((line) => `${printable(line)}\n`).join(''))
   if (verdict === 'rejected') return 1
   return verdict === 'certified' && !isExpired ? 0 : 2
+}
+
+/** Names the doubtful and missing tasks of a statement, as far as there are any. */
+function describeTasks({ tasks, baseline_tasks }: Statement['predicate']): string[] {
+  return (
+    [
+      ['tasks', tasks],
+      ['tasks of the baseline', baseline_tasks],
+    ] as const
+  ).flatMap(([of, counts]) => {
+    if (!counts) return []
+    const { total, ...doubtful } = counts
+    const some = Object.entries(doubtful).filter(([, count]) => count > 0)
+    return [[`${of}: ${total}`, ...some.map(([name, count]) => `${name} ${count}`)].join(', ')]
+  })
 }
 
 function describeGate(gate: Statement['predicate']['gates'][number]): string {

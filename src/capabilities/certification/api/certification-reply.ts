@@ -1,6 +1,8 @@
 import { z } from 'zod'
 import { record, windowSchema } from '../../../model/named-schemas.ts'
+import type { Frozen } from '../certifications/frozen.ts'
 import type { Baseline, Certification } from '../evidence/contract.ts'
+import { toEnvironmentName } from '../evidence/environment.ts'
 import { gateDirection, gateTier, type PolicyDocument } from '../policy/policy.ts'
 import type { Predicate } from '../statement/statement.ts'
 
@@ -48,6 +50,23 @@ export const gateResultSchema = record('GateResult', {
   }),
 })
 
+const taskCounts = record('CertificationTaskCounts', {
+  total: count.describe('Tasks in the window.'),
+  late: count.describe(
+    'Tasks that were stored after an earlier look but are dated before its end, or are dated after they were stored.',
+  ),
+  altered: count.describe(
+    'Tasks of earlier looks that are gone or have another outcome, user or name since.',
+  ),
+  equal: count.describe('Tasks with the same content as another one.'),
+  jump: count.describe('Tasks since the first look beyond ten times the pace until then.'),
+  running: count,
+  unanalysed: count,
+  unchecked: count.describe('Analysed tasks with values of answers that were not checked.'),
+  unverified: count.describe('Tasks whose verification is pending or failed.'),
+  unpriced: count,
+}).nullable()
+
 const releaseSchema = record('CertifiedRelease', {
   name: z.string(),
   version: z.string(),
@@ -72,21 +91,27 @@ export const certificationSchema = record('ReleaseCertification', {
   }),
   release: releaseSchema,
   subject: z.string().describe('`sha256:` and the image digest, else that of `name@version`.'),
-  environment: z.string(),
+  environment: z.string().nullable().describe('Null for tasks without an environment.'),
   window: windowSchema,
   baseline: record('CertificationBaseline', {
     name: z.string(),
     version: z.string(),
     tags: z.array(z.string()),
-    environment: z.string(),
+    environment: z.string().nullable(),
     window: windowSchema,
     eval_run_ids: z.array(z.string()),
   }).nullable(),
   eval_run_ids: z.array(z.string()),
+  same_as: z
+    .uuid()
+    .nullable()
+    .describe(
+      'Earlier certification with the same statement, if there was no new evidence; null otherwise.',
+    ),
   attempt: z
     .int()
     .nullable()
-    .describe('Number of this look at the release, from 1; null before it reads evidence.'),
+    .describe('Number of this look at the release, from 1; null before its evidence is stored.'),
   max_attempts: z.int(),
   obstacles: z
     .array(z.string())
@@ -99,6 +124,8 @@ export const certificationSchema = record('ReleaseCertification', {
     lost: count,
     pending: count,
   }).nullable(),
+  tasks: taskCounts.describe('Doubtful and missing tasks; null without evidence of tasks.'),
+  baseline_tasks: taskCounts.describe('The same of the baseline; null without one.'),
   declared_at: z.iso.datetime().describe('Time when the first look declared the window.'),
   requested_by: z.string(),
   created_at: z.iso.datetime(),
@@ -115,7 +142,7 @@ export type CertificationReply = z.input<typeof certificationSchema>
 export function toCertificationReply(row: Certification, now_ms: number): CertificationReply {
   const policy = row.policy as PolicyDocument
   const predicate = row.predicate as Predicate | null
-  const { state, verdict, environment, attempt, error, requested_by, key_id } = row
+  const { state, verdict, attempt, error, requested_by, key_id } = row
   return {
     ...{ certification_id: row.id, state, result: resultOf(row, now_ms), verdict },
     policy: { id: row.policy_id, version: policy.version, digest: row.policy_digest },
@@ -123,12 +150,15 @@ export function toCertificationReply(row: Certification, now_ms: number): Certif
       ...{ name: row.release_name, version: row.release_version, tags: row.release_tags },
       image_digest: row.image_digest && `sha256:${row.image_digest}`,
     },
-    ...{ subject: `sha256:${row.subject}`, environment },
+    subject: `sha256:${row.subject}`,
+    environment: toEnvironmentName(row.environment),
     window: { from: row.window_from, to: row.window_to },
     baseline: toBaseline(row.baseline as Baseline | null),
+    same_as: (row.frozen as Frozen | null)?.same_as ?? null,
     ...{ eval_run_ids: row.eval_run_ids, attempt, max_attempts: policy.max_attempts },
     ...{ obstacles: predicate?.obstacles ?? [], warnings: predicate?.warnings ?? [] },
     ...{ gates: predicate?.gates ?? [], ledger: predicate?.ledger ?? null },
+    ...{ tasks: predicate?.tasks ?? null, baseline_tasks: predicate?.baseline_tasks ?? null },
     ...{ declared_at: row.declared_at, requested_by, created_at: row.created_at },
     ...{ started_at: row.started_at, ended_at: row.ended_at, expires_at: row.expires_at },
     ...{ key_id, error },
@@ -137,7 +167,11 @@ export function toCertificationReply(row: Certification, now_ms: number): Certif
 
 function toBaseline(baseline: Baseline | null): CertificationReply['baseline'] {
   if (baseline === null) return null
-  return { ...baseline, tags: [...baseline.tags], eval_run_ids: [...baseline.eval_run_ids] }
+  const { tags, eval_run_ids, environment } = baseline
+  return {
+    ...{ ...baseline, tags: [...tags], eval_run_ids: [...eval_run_ids] },
+    environment: toEnvironmentName(environment),
+  }
 }
 
 function resultOf(

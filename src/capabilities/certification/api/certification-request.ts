@@ -5,6 +5,7 @@ import { withoutInvisible } from '../../../model/names.ts'
 import { scenarioEnvironment } from '../../../model/reserved-environment.ts'
 import { refuseUnstorable } from '../../../model/storable.ts'
 import type { CertificationRequest } from '../certifications/plan.ts'
+import { toStoredEnvironment } from '../evidence/environment.ts'
 import { imageDigest } from '../evidence/eval-case.ts'
 import { evalRuns_max } from '../evidence/read-eval-cases.ts'
 import { policyId } from '../policy/policy.ts'
@@ -36,7 +37,9 @@ export const certificationBody = record('ReleaseCertificationRequest', {
     image_digest: imageDigest.nullable().default(null),
     tags,
   }),
-  environment: environment.describe('Environment of the tasks and eval runs, such as `staging`.'),
+  environment: environment
+    .nullable()
+    .describe('Environment of the tasks and eval runs, such as `staging`; null for those without.'),
   policy_id: policyId.default('default').describe('Policy to follow. Default: `default`.'),
   window: record('CertificationWindow', {
     from: instant
@@ -85,6 +88,7 @@ export function toRequest(body: z.output<typeof certificationBody>): Certificati
   const { image_digest, ...release } = body.release
   return {
     ...body,
+    environment: toStoredEnvironment(body.environment),
     release: { ...release, image_digest: image_digest?.slice('sha256:'.length) ?? null },
   }
 }

@@ -15,6 +15,7 @@ import {
   selectCertifications,
 } from '../certifications/store.ts'
 import type { Certification, CertificationDb } from '../evidence/contract.ts'
+import { describeEnvironment } from '../evidence/environment.ts'
 import { findPolicyInForce } from '../policies/policy-in-force.ts'
 import { certificationSchema, toCertificationReply } from './certification-reply.ts'
 import { certificationBody, toRequest } from './certification-request.ts'
@@ -151,8 +152,8 @@ async function checkRunsOf(db: CertificationDb, { project_id, ids, of, pointer }
       checkImage(row.image_digest, of.image_digest, `${pointer}/${at}`)
       continue
     }
-    const got = `got a run of ${row.release_name}@${row.release_version} in ${row.environment}`
-    const wanted = `${of.name}@${of.version} in ${of.environment}`
+    const got = `got a run of ${row.release_name}@${row.release_version} ${describeEnvironment(row.environment)}`
+    const wanted = `${of.name}@${of.version} ${describeEnvironment(of.environment)}`
     throw invalid(`${pointer}/${at}`, `${got}, expected one of ${wanted}`)
   }
 }

@@ -8,24 +8,28 @@ import type {
   ReadFeedback,
 } from '../evidence/contract.ts'
 import { readEvalCases } from '../evidence/read-eval-cases.ts'
-import { readTasks, type TasksRead } from '../evidence/read-tasks.ts'
-import { type Completeness, isComplete, type Obstacle } from '../gates/judge-gates.ts'
+import type { TasksRead } from '../evidence/read-tasks.ts'
+import { type Completeness, isComplete } from '../gates/judge-gates.ts'
+import type { Obstacle } from '../gates/obstacle.ts'
+import type { SideCounts } from '../gates/task-counts.ts'
 import type { SigningKey } from '../keys/signing-key.ts'
 import { metrics } from '../policy/metrics.ts'
 import type { PolicyDocument } from '../policy/policy.ts'
 import { signEnvelope } from '../statement/envelope.ts'
 import { readKeyId } from '../statement/public-keys.ts'
 import { encodeStatement, statementPayloadType } from '../statement/statement.ts'
+import { digestEvidence } from './digest-evidence.ts'
 import type { Frozen } from './frozen.ts'
+import { readEvidence } from './read-evidence.ts'
+import { readSides, type SidesRead } from './read-sides.ts'
 import { certificationJob, findCertification } from './store.ts'
 import { expiryOf, toPredicate } from './to-predicate.ts'
 import {
-  beginAttempt,
+  beginLook,
   type Evidence,
   endCertification,
   failCertification,
   freezeEvidence,
-  readEvidence,
 } from './write.ts'
 
 /**
@@ -72,7 +76,7 @@ async function certify(deps: CertifyDeps, job: Job, { signal }: JobContext): Pro
   const certification_id = String(params['certification_id'])
   const found = await findCertification(db, { project_id, certification_id })
   const now = new Date(clock.now_ms())
-  const certification = found && (await beginAttempt(db, found, now))
+  const certification = found && (await beginLook(db, found, now))
   if (certification === undefined) return { state: found?.state ?? 'deleted' }
   const key = await deps.signing.current()
   if (key === undefined) {
@@ -96,11 +100,13 @@ async function certify(deps: CertifyDeps, job: Job, { signal }: JobContext): Pro
 
 /** Computes the result of a certification from its stored rows. */
 export async function computePredicate(db: CertificationDb, certification: Certification) {
+  const { project_id, id } = certification
+  const frozen = certification.frozen as Frozen
   return toPredicate({
     certification,
     policy: certification.policy as PolicyDocument,
-    frozen: certification.frozen as Frozen,
-    evidence: await readEvidence(db, certification),
+    frozen,
+    evidence: await readEvidence(db, { project_id, id: frozen.same_as ?? id }),
   })
 }
 
@@ -111,19 +117,16 @@ async function freeze(
   signal: AbortSignal,
 ): Promise<void> {
   const policy = certification.policy as PolicyDocument
-  const isExhausted = (certification.attempt ?? 0) > policy.max_attempts
-  const read = isExhausted ? nothing : await readAll(deps, certification, signal)
+  const { evidence, ...read } = await readAll(deps, certification, signal)
   const at = new Date(deps.clock.now_ms()).toISOString()
-  const { evidence, ...rest } = read
-  const frozen: Frozen = { at, ...rest }
+  const frozen: Frozen = { at, ...read, evidence_digest: digestEvidence(evidence) }
   const held_until = new Date(expiryOf(policy, frozen))
+  const exhausted: Frozen = { at, ledger: null, obstacles: [], warnings: [], eval_runs: [] }
   signal.throwIfAborted()
-  await freezeEvidence(deps.db, certification, { evidence, frozen, held_until })
+  await freezeEvidence(deps.db, certification, { evidence, frozen, exhausted, held_until })
 }
 
 type Read = Omit<Frozen, 'at'> & { evidence: readonly Evidence[] }
-
-const nothing: Read = { evidence: [], ledger: null, obstacles: [], warnings: [], eval_runs: [] }
 
 async function readAll(
   deps: CertifyDeps,
@@ -131,7 +134,7 @@ async function readAll(
   signal: AbortSignal,
 ): Promise<Read> {
   const { db } = deps
-  const { project_id, eval_run_ids, release_tags: tags, environment } = certification
+  const { project_id, eval_run_ids } = certification
   const { gates } = certification.policy as PolicyDocument
   const window = { from: certification.window_from, to: certification.window_to }
   const readsTasks = gates.some(({ metric }) => metrics[metric].source === 'tasks')
@@ -139,38 +142,36 @@ async function readAll(
   // An erasure removes the salt; evidence that is read then has a salt that is not stored.
   const salt = certification.evidence_salt ?? randomBytes(32)
   const withGroup = gates.some(({ kind }) => kind === 'worst_group')
-  const limits = { salt, withGroup, tasks_max: deps.tasks_max, signal }
-  const asked = { project_id, tags, environment, window }
   // Read before the tasks: items that are settled in the ledger are already stored.
   const ledger = readsTasks ? await readWindow(deps, project_id, window) : null
-  const tasks = readsTasks ? await readTasks(deps, asked, limits) : noTasks
+  const sides = readsTasks
+    ? await readSides(deps, certification, { salt, withGroup, tasks_max: deps.tasks_max, signal })
+    : null
   const ofCases = { project_id, salt, cases_max: deps.tasks_max }
   const cases = await readEvalCases(db, { ...ofCases, run_ids: eval_run_ids })
-  const compared =
-    readsTasks && baseline !== null
-      ? await readTasks(deps, { project_id, ...baseline }, limits)
-      : noTasks
   const comparedIds = baseline?.eval_run_ids ?? []
   const comparedCases = await readEvalCases(db, { ...ofCases, run_ids: comparedIds })
-  const isCut = [tasks, compared, cases, comparedCases].some((read) => read.isCut)
+  const isCut = [sides?.release, sides?.baseline, cases, comparedCases].some((read) => read?.isCut)
   return {
     evidence: [
-      { side: 'release', source: 'tasks', items: tasks.items },
+      { side: 'release', source: 'tasks', items: sides?.release.items ?? [] },
       { side: 'release', source: 'eval', items: cases.items },
-      { side: 'baseline', source: 'tasks', items: compared.items },
+      { side: 'baseline', source: 'tasks', items: sides?.baseline?.items ?? [] },
       { side: 'baseline', source: 'eval', items: comparedCases.items },
     ],
-    ...{ ledger, eval_runs: cases.runs },
+    ...{ ledger, eval_runs: cases.runs, warnings: [] },
     obstacles: [
       ...(isCut ? ['too_much_evidence' as const] : []),
-      ...(await findObstacles(deps, { certification, compared })),
+      ...(await findObstacles(deps, { certification, compared: sides?.baseline ?? null })),
       ...(cases.isMissing || comparedCases.isMissing ? ['eval_run_missing' as const] : []),
     ],
-    warnings: findWarnings(tasks),
+    ...(sides !== null && { read_at: sides.read_at, tasks: countsOf(sides) }),
   }
 }
 
-const noTasks: TasksRead = { items: [], running: 0, unanalysed: 0, isCut: false }
+function countsOf({ release, baseline }: SidesRead): SideCounts {
+  return { release: release.counts, baseline: baseline?.counts ?? null }
+}
 
 function readWindow(
   deps: CertifyDeps,
@@ -180,30 +181,15 @@ function readWindow(
   return deps.readLedger(project_id, { from_ms: Date.parse(from), to_ms: Date.parse(to) })
 }
 
-type SidesRead = { certification: Certification; compared: TasksRead }
+type Compared = { certification: Certification; compared: TasksRead | null }
 
 /** Finds obstacles, such as an incomplete baseline. Gates check the ledger of the release. */
 async function findObstacles(
   deps: CertifyDeps,
-  { certification, compared }: SidesRead,
+  { certification, compared }: Compared,
 ): Promise<Obstacle[]> {
   const baseline = certification.baseline as Baseline | null
-  if (baseline === null || compared.items.length === 0) return []
+  if (baseline === null || compared === null || compared.items.length === 0) return []
   const ledger = await readWindow(deps, certification.project_id, baseline.window)
   return isComplete(ledger) ? [] : ['incomplete_baseline']
-}
-
-/** Share of tasks without a result yet, above which a certification has a warning. */
-const openShare_max = 0.05
-
-/**
- * Warns of tasks that still run or are not analysed. They are no samples, and often the failing
- * ones.
- */
-function findWarnings({ items, running, unanalysed }: TasksRead): string[] {
-  const isMany = (tasks: number) => tasks > openShare_max * items.length
-  return [
-    ...(isMany(running) ? ['many_running_tasks'] : []),
-    ...(isMany(unanalysed) ? ['many_unanalysed_tasks'] : []),
-  ]
 }

@@ -13,6 +13,7 @@ export const window_days_max = 90
 /** A request for a certification. Times are ISO 8601. */
 export type CertificationRequest = {
   release: { name: string; version: string; image_digest: string | null; tags: string[] | null }
+  /** Empty for tasks without an environment. */
   environment: string
   policy_id: string
   window: { from?: string | undefined; to?: string | undefined } | null
@@ -161,6 +162,6 @@ function conflict(field: string, declared: string): Problem {
   return problem('certification_plan_conflict', {
     detail:
       `${field}: the first certification of this release declared ${declared}. ` +
-      'Omit the field, or repeat its value. A new image can declare another plan.',
+      'Omit the field, or repeat its value. A new version can declare another plan.',
   })
 }

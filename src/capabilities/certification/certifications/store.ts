@@ -3,18 +3,10 @@ import { problem } from '../../../kernel/problem.ts'
 import type { Clock } from '../../../kernel/time.ts'
 import { sql } from '../../../platform/relational/index.ts'
 import { enqueueJob, type JobDb } from '../../jobs/index.ts'
-import type { Baseline, Certification, CertificationDb } from '../evidence/contract.ts'
-import type { PolicyInForce } from '../policies/policy-in-force.ts'
-import {
-  type CertificationRequest,
-  checkPlan,
-  digestRequest,
-  extendPlan,
-  firstPlan,
-  type Plan,
-  subjectOf,
-  windowEnd,
-} from './plan.ts'
+import type { Certification, CertificationDb } from '../evidence/contract.ts'
+import { lockAttempts, type ReleaseKey, relatedSubjects } from './attempts.ts'
+import { type CertificationRequest, checkPlan, digestRequest, windowEnd } from './plan.ts'
+import { type Declaration, keyOfPlan, type PlanKey, storePlan } from './store-plan.ts'
 
 /** Kind of certification jobs. Their `params` are `{ certification_id }`. */
 export const certificationJob = 'certification'
@@ -24,14 +16,6 @@ export const unended_max = 100
 
 /** A certification of a project. */
 export type CertificationKey = { project_id: string; certification_id: string }
-
-/** A request with the policy that it follows and its requester. */
-export type Declaration = {
-  project_id: string
-  requested_by: string
-  request: CertificationRequest
-  policy: PolicyInForce
-}
 
 /**
  * Declares a certification: stores its plan or extends the plan of earlier looks, and stores a
@@ -48,13 +32,14 @@ export function declareCertification(
   const to = windowEnd(request, now_ms)
   const about = { ...keyOfPlan(declaration), window_to: to }
   return db.transaction().execute(async (trx) => {
-    await lockSubject(trx, about)
+    await lockAttempts(trx, project_id)
     const open = await findOpen(trx, about)
     if (open !== undefined) return { certification: sameRequest(open, request), is_new: false }
     await assertRoom(trx, project_id)
-    const { plan, declared_at } = await storePlan(trx, declaration, now_ms)
+    const subjects = await relatedSubjects(trx, releaseOf(declaration))
+    const { plan, declared_at } = await storePlan(trx, declaration, { now_ms, subjects })
     checkPlan(plan, to)
-    await checkNotEarlier(trx, about)
+    await checkNotEarlier(trx, about, subjects)
     const inserted = await trx
       .insertInto('certifications')
       .values({
@@ -75,45 +60,28 @@ export function declareCertification(
   })
 }
 
-function keyOfPlan({ project_id, request, policy }: Declaration) {
-  const subject = subjectOf(request.release)
-  return { project_id, subject, environment: request.environment, policy_id: policy.policy_id }
-}
-
-type PlanKey = ReturnType<typeof keyOfPlan>
-
-/** Locks the attempts at a release, so that its declarations and attempts run one after another. */
-async function lockSubject(
-  trx: CertificationDb,
-  { project_id, subject }: Pick<PlanKey, 'project_id' | 'subject'>,
-): Promise<void> {
-  await trx
-    .insertInto('certification_subjects')
-    .values({ project_id, subject })
-    .onConflict((conflict) => conflict.doNothing())
-    .execute()
-  await trx
-    .selectFrom('certification_subjects')
-    .select('attempts')
-    .where('project_id', '=', project_id)
-    .where('subject', '=', subject)
-    .forUpdate()
-    .execute()
+function releaseOf({ project_id, request }: Declaration): ReleaseKey {
+  const { name, version, image_digest } = request.release
+  return { project_id, release_name: name, release_version: version, image_digest }
 }
 
 function findOpen(trx: CertificationDb, key: PlanKey): Promise<Certification | undefined> {
-  return looksOf(trx, key)
+  return looksOf(trx, key, [key.subject])
     .selectAll()
     .where('state', 'in', ['pending', 'running'])
     .executeTakeFirst()
 }
 
-/** The certifications of a release by a policy. */
-function looksOf(trx: CertificationDb, { project_id, subject, environment, policy_id }: PlanKey) {
+/** The certifications of subjects by a policy. */
+function looksOf(
+  trx: CertificationDb,
+  { project_id, environment, policy_id }: PlanKey,
+  subjects: readonly string[],
+) {
   return trx
     .selectFrom('certifications')
     .where('project_id', '=', project_id)
-    .where('subject', '=', subject)
+    .where('subject', 'in', subjects)
     .where('environment', '=', environment)
     .where('policy_id', '=', policy_id)
 }
@@ -129,8 +97,9 @@ function sameRequest(open: Certification, request: CertificationRequest): Certif
 async function checkNotEarlier(
   trx: CertificationDb,
   key: PlanKey & { window_to: string },
+  subjects: readonly string[],
 ): Promise<void> {
-  const last = await looksOf(trx, key)
+  const last = await looksOf(trx, key, subjects)
     .select('window_to')
     .where('state', '=', 'ended')
     .where('window_to', '>', key.window_to)
@@ -155,41 +124,6 @@ async function assertRoom(trx: CertificationDb, project_id: string): Promise<voi
   throw problem('limit_reached', {
     detail: `The project has ${unended_max} certifications that have not ended. Wait, or cancel some.`,
   })
-}
-
-async function storePlan(
-  trx: CertificationDb,
-  declaration: Declaration,
-  now_ms: number,
-): Promise<{ plan: Plan; declared_at: string }> {
-  const { request, policy } = declaration
-  const key = keyOfPlan(declaration)
-  const known = await trx
-    .selectFrom('certification_plans')
-    .selectAll()
-    .where('project_id', '=', key.project_id)
-    .where('subject', '=', key.subject)
-    .where('environment', '=', key.environment)
-    .where('policy_id', '=', key.policy_id)
-    .executeTakeFirst()
-  const plan = known
-    ? extendPlan({ ...known, baseline: known.baseline as Baseline | null }, request)
-    : firstPlan(request, { policy, now_ms })
-  const { window_from, release_tags, baseline, eval_run_ids } = plan
-  const declared_at = known?.declared_at ?? new Date(now_ms).toISOString()
-  await trx
-    .insertInto('certification_plans')
-    .values({
-      ...{ ...key, window_from, release_tags, eval_run_ids, declared_at },
-      baseline: baseline && JSON.stringify(baseline),
-    })
-    .onConflict((conflict) =>
-      conflict
-        .columns(['project_id', 'subject', 'environment', 'policy_id'])
-        .doUpdateSet({ eval_run_ids }),
-    )
-    .execute()
-  return { plan: { window_from, release_tags, baseline, eval_run_ids }, declared_at }
 }
 
 /** Queues the job of a pending certification. */

@@ -1,12 +1,13 @@
 import { setImmediate } from 'node:timers/promises'
 import { durationMs } from '../../../kernel/duration.ts'
 import type { Baseline, Certification } from '../evidence/contract.ts'
+import { toEnvironmentName } from '../evidence/environment.ts'
 import { type EvidenceItem, samplesOf } from '../gates/evidence-item.ts'
 import type { GateTest } from '../gates/gate-test.ts'
 import { type GateResult, judgeGates } from '../gates/judge-gates.ts'
-import { type GateEvidence, testGate } from '../gates/test-gate.ts'
+import { type GateEvidence, type GateRules, testGate } from '../gates/test-gate.ts'
 import { metrics } from '../policy/metrics.ts'
-import type { Gate, PolicyDocument } from '../policy/policy.ts'
+import { type Gate, type PolicyDocument, withShares } from '../policy/policy.ts'
 import { evidenceLeaves, merkleRoot } from '../statement/merkle-tree.ts'
 import type { Predicate } from '../statement/statement.ts'
 import type { Frozen } from './frozen.ts'
@@ -24,35 +25,44 @@ export type PredicateSource = {
  * Yields to other work of the process between its steps.
  */
 export async function toPredicate(source: PredicateSource): Promise<Predicate> {
-  const { certification, policy, frozen } = source
+  const { certification, frozen } = source
+  const policy = withShares(source.policy)
   const { attempt, window_from, window_to } = certification
   const baseline = certification.baseline as Baseline | null
   const evidence = { ...source.evidence, ...(baseline === null && { baseline: null }) }
+  const ignores_baseline_groups = frozen.evidence_digest === undefined
+  const rules: GateRules = { ...policy, ignores_baseline_groups }
   const tests: GateTest[][] = []
   const proofs: Predicate['gates'][number]['evidence'][] = []
   for (const gate of policy.gates) {
     await setImmediate()
-    tests.push(testGate(gate, evidence, policy))
+    tests.push(testGate(gate, evidence, rules))
     await setImmediate()
-    proofs.push(proveEvidence(gate, evidence))
+    proofs.push(proveEvidence(gate, evidence, rules))
   }
   const judged = judgeGates(policy, tests, {
     ...{ ledger: frozen.ledger, obstacles: frozen.obstacles, attempt: attempt ?? Infinity },
     age_ms: Date.parse(frozen.at) - Date.parse(window_to),
+    tasks: frozen.tasks,
   })
-  const warnings = [...frozen.warnings, ...declarationWarnings(certification)]
+  const { warnings: ofTasks } = judged
+  const warnings = [...frozen.warnings, ...ofTasks, ...declarationWarnings(certification)]
   return {
     project_id: certification.project_id,
     policy: { id: policy.id, version: policy.version, digest: certification.policy_digest },
     release: { name: certification.release_name, version: certification.release_version },
     release_tags: certification.release_tags.toSorted(),
     baseline: baseline && toBaseline(baseline),
-    environment: certification.environment,
+    environment: toEnvironmentName(certification.environment),
     ...{ verdict: judged.verdict, obstacles: judged.obstacles, warnings },
     gates: judged.gates.map((result, at) => toGate(result, proofs[at] ?? noEvidence)),
     eval_runs: [...frozen.eval_runs],
     window: { from: window_from, to: window_to },
     ledger: frozen.ledger ?? { accepted: 0, stored: 0, lost: 0, pending: 0 },
+    ...(frozen.tasks && {
+      tasks: frozen.tasks.release,
+      baseline_tasks: frozen.tasks.baseline,
+    }),
     ...{ attempt: attempt ?? 1, max_attempts: policy.max_attempts },
     ...{ declared_at: certification.declared_at, issued_at: frozen.at },
     expires_at: expiryOf(policy, frozen),
@@ -67,7 +77,8 @@ function declarationWarnings({ window_to, declared_at }: Certification): string[
 function toBaseline(declared: Baseline): NonNullable<Predicate['baseline']> {
   const { name, version, environment, window, tags, eval_run_ids } = declared
   return {
-    ...{ name, version, environment, window: { from: window.from, to: window.to } },
+    ...{ name, version, window: { from: window.from, to: window.to } },
+    environment: toEnvironmentName(environment),
     ...{ tags: tags.toSorted(), eval_run_ids: eval_run_ids.toSorted() },
   }
 }
@@ -80,11 +91,12 @@ export function expiryOf(policy: PolicyDocument, { at }: Pick<Frozen, 'at'>): st
 const noEvidence = { root: merkleRoot([]).toString('hex'), leaves: 0 }
 
 /** Returns the Merkle root of the samples of a gate: the release, followed by its baseline. */
-function proveEvidence(gate: Gate, { release, baseline }: GateEvidence) {
+function proveEvidence(gate: Gate, { release, baseline }: GateEvidence, rules: GateRules) {
   const isRate = metrics[gate.metric].type === 'rate'
   const used = samplesOf(release, gate.metric, isRate).samples
-  const compared =
-    gate.kind === 'regression' ? samplesOf(baseline ?? [], gate.metric, isRate).samples : []
+  const isNamed = gate.groups !== undefined || rules.ignores_baseline_groups === true
+  const isCompared = gate.kind === 'regression' || (gate.kind === 'worst_group' && !isNamed)
+  const compared = isCompared ? samplesOf(baseline ?? [], gate.metric, isRate).samples : []
   const leaves = evidenceLeaves([
     ...used,
     ...compared.map((sample) => ({ ...sample, id: `baseline ${sample.id}` })),

@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { record } from '../../../model/named-schemas.ts'
 import { withoutInvisible } from '../../../model/names.ts'
 import { refuseUnstorable } from '../../../model/storable.ts'
+import { toEnvironmentName } from '../evidence/environment.ts'
 import { imageDigest } from '../evidence/eval-case.ts'
 import { evalFile_characters_max, evalFormats } from './eval-file.ts'
 import type { StoredEvalRun } from './store.ts'
@@ -32,7 +33,9 @@ const evalFormat = z.enum(evalFormats).meta({
 export const evalRunBody = record('EvalRunRequest', {
   name: lineOfText.default('eval').describe('Name of the evaluation. Default: `eval`.'),
   release,
-  environment: lineOfText.describe('Environment in which it ran, such as `staging`.'),
+  environment: lineOfText
+    .nullable()
+    .describe('Environment in which it ran, such as `staging`; null for none.'),
   format: evalFormat,
   content: z
     .string()
@@ -52,7 +55,7 @@ export const evalRunSchema = record('EvalRun', {
   eval_run_id: z.uuid(),
   name: z.string(),
   release,
-  environment: z.string(),
+  environment: z.string().nullable(),
   format: evalFormat,
   digest: z
     .string()
@@ -67,10 +70,11 @@ export const evalRunSchema = record('EvalRun', {
 
 /** Returns the reply of an eval run. */
 export function toEvalRunReply(run: StoredEvalRun): z.input<typeof evalRunSchema> {
-  const { id, name, environment, format, digest, cases, passed, failed, skipped } = run
+  const { id, name, format, digest, cases, passed, failed, skipped } = run
   const image_digest = run.image_digest === null ? null : `sha256:${run.image_digest}`
   return {
-    ...{ eval_run_id: id, name, environment, format, digest, cases, passed, failed, skipped },
+    environment: toEnvironmentName(run.environment),
+    ...{ eval_run_id: id, name, format, digest, cases, passed, failed, skipped },
     release: { name: run.release_name, version: run.release_version, image_digest },
     ...{ created_at: run.created_at, created_by: run.created_by },
   }

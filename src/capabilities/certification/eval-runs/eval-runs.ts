@@ -8,6 +8,7 @@ import { textParameter } from '../../../model/list-query.ts'
 import { record } from '../../../model/named-schemas.ts'
 import { Answer, type Caller, defineRoute, type Route } from '../../../platform/http/index.ts'
 import { requesterOf } from '../../jobs/index.ts'
+import { toStoredEnvironment } from '../evidence/environment.ts'
 import type { EvalCase } from '../evidence/eval-case.ts'
 import { createEvalReader, type EvalReader } from './eval-reader.ts'
 import {
@@ -101,7 +102,8 @@ function toRun(
 ): NewEvalRun {
   const count = (passed: boolean | null) => cases.filter((one) => one.passed === passed).length
   return {
-    ...{ id: newId(), project_id: caller.project_id, name, environment, format },
+    ...{ id: newId(), project_id: caller.project_id, name, format },
+    environment: toStoredEnvironment(environment),
     ...{ release_name: release.name, release_version: release.version },
     image_digest: release.image_digest?.slice('sha256:'.length) ?? null,
     ...{

@@ -9,11 +9,23 @@ export type TaskRow = {
   conversation_id: string | null
   state: 'running' | 'completed' | 'failed'
   started_at: string
+  /** When the task was stored, by the clock of the store. */
+  created_at: string
+  calls: number
+  errors: number
+  total_tokens: number
+  input_tokens: number
+  /** Time from the start of the first call to the end of the task; null while it runs. */
+  open_ms: number | null
   cost_usd: string
   unpriced_calls: number
   duration_ms: number
   trust_score: number | null
   is_analysed: boolean
+  /** Whether a value of its answers was not checked. */
+  is_unchecked: boolean
+  /** Whether its verification is pending or failed. */
+  is_unverified: boolean
   has_failure: boolean
   has_loop: boolean
   has_context_failure: boolean

@@ -10,6 +10,7 @@ export type GateReason =
   | 'broken_values'
   | 'no_variance'
   | 'no_baseline'
+  | 'missing_group'
   | 'interval_spans_limit'
 
 /** The test of one gate, or of one of its groups. */
@@ -25,6 +26,7 @@ export type GateTest = {
   bounds: Bounds
   /** Why the gate is inconclusive; null otherwise. */
   reason: GateReason | null
+  warnings?: readonly string[]
   /** Returns whether the limit is reached, or missed, with an error of `tail`. */
   isReached(tail: number): boolean
   isMissed(tail: number): boolean

@@ -202,6 +202,61 @@ describe('worst group', () => {
     expect(judge({ gates: [gate] }, { release: group('search', 1) }).verdict).toBe('certified')
   })
 
+  const missing = { verdict: 'inconclusive', obstacles: ['missing_group'] }
+
+  test('a group that the policy names and that vanished is an obstacle', () => {
+    const named = { ...gate, groups: ['search', 'refund'] }
+    const verdictOf = (release: EvidenceItem[]) => judge({ gates: [named] }, { release })
+    expect(verdictOf([...group('search', 1), ...group('refund', 1)]).verdict).toBe('certified')
+    expect(verdictOf(group('search', 1))).toMatchObject({
+      ...missing,
+      gates: [{ group: 'refund', n: 0, reason: 'missing_group', verdict: 'inconclusive' }],
+    })
+    // Other groups are tested too, and a failed one rejects.
+    expect(verdictOf([...group('search', 1), ...group('order', 0)])).toMatchObject({
+      ...{ verdict: 'rejected', gates: [{ group: 'order' }] },
+    })
+    expect(verdictOf([])).toMatchObject(missing)
+  })
+
+  test('a group of the baseline that vanished is an obstacle, unless the policy names groups', () => {
+    const baseline = [...group('search', 0), ...group('refund', 1, 1)]
+    const of = (rules: object, release = group('search', 1)) =>
+      judge({ gates: [{ ...gate, ...rules }] }, { release, baseline })
+    expect(of({})).toMatchObject({ ...missing, gates: [{ group: 'refund' }] })
+    expect(of({ groups: ['search'] }).verdict).toBe('certified')
+    const whole = [...group('search', 1), ...group('refund', 1)]
+    expect(of({}, whole)).toMatchObject({ verdict: 'certified', gates: [{ warnings: [] }] })
+    const advisory = { gates: [absolute, { ...gate, tier: 'advisory' }] }
+    expect(judge(advisory, { release: group('search', 1), baseline }).obstacles).toEqual([])
+  })
+
+  test('a lower-is-better gate shows the missing group first', () => {
+    const loops = { metric: 'loop_rate', kind: 'worst_group', threshold: 0.2, groups: ['b'] }
+    const release = items(60, 5, (_, at) => ({ loop_rate: Number(at === 0) }), { group: 'a' })
+    expect(judge({ gates: [loops] }, { release }).gates).toMatchObject([
+      { group: 'b', reason: 'missing_group' },
+    ])
+  })
+
+  test('without names and baseline there is a warning', () => {
+    const of = (rules: object, baseline: EvidenceItem[] | null = null) =>
+      judge({ gates: [{ ...gate, ...rules }] }, { release: group('search', 1), baseline }).gates
+    expect(of({})).toMatchObject([{ warnings: ['groups_not_named'] }])
+    expect(of({ groups: ['search'] })).toMatchObject([{ warnings: [] }])
+    expect(of({}, group('search', 1))).toMatchObject([{ warnings: [] }])
+  })
+
+  test('names belong to worst_group only, each once', () => {
+    const refused: object[] = [
+      { ...absolute, groups: ['search'] },
+      { ...gate, groups: [] },
+      { ...gate, groups: ['search', 'search'] },
+      { ...gate, groups: [''] },
+    ]
+    for (const one of refused) expect(policyBody.safeParse({ gates: [one] }).success).toBe(false)
+  })
+
   test('more than 200 groups decide nothing', () => {
     const release = items(
       201,

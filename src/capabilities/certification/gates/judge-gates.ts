@@ -3,18 +3,11 @@ import { metrics } from '../policy/metrics.ts'
 import type { Gate, PolicyRules } from '../policy/policy.ts'
 import type { Interval } from '../statistics/bounds.ts'
 import type { GateReason, GateTest } from './gate-test.ts'
+import type { Obstacle } from './obstacle.ts'
+import { judgeTasks, type SideCounts } from './task-counts.ts'
 
 /** The outcome of the items in the window of the evidence. */
 export type Completeness = { accepted: number; stored: number; lost: number; pending: number }
-
-/** Reasons that prevent `certified` even if all gates pass. */
-export type Obstacle =
-  | 'incomplete_ledger'
-  | 'incomplete_baseline'
-  | 'stale_evidence'
-  | 'too_much_evidence'
-  | 'eval_run_missing'
-  | 'attempts_exhausted'
 
 /** Facts that decide a certification in addition to its samples. */
 export type Circumstances = {
@@ -26,6 +19,8 @@ export type Circumstances = {
   age_ms: number
   /** Obstacles that were found while reading. */
   obstacles: readonly Obstacle[]
+  /** Absent in certifications of earlier versions. */
+  tasks?: SideCounts | undefined
 }
 
 /** The result of a gate; of its worst group for `worst_group`. */
@@ -41,7 +36,12 @@ export type GateResult = {
 export type Verdict = 'certified' | 'rejected' | 'inconclusive'
 
 /** The verdict with its gates in the order of the policy. */
-export type Judgement = { verdict: Verdict; obstacles: Obstacle[]; gates: GateResult[] }
+export type Judgement = {
+  verdict: Verdict
+  obstacles: Obstacle[]
+  warnings: string[]
+  gates: GateResult[]
+}
 
 /** Clusters below which a gate has a warning. */
 export const clustersWarning_min = 50
@@ -65,9 +65,19 @@ export function judgeGates(
   tests: readonly (readonly GateTest[])[],
   known: Circumstances,
 ): Judgement {
-  const obstacles = findObstacles(rules, known)
+  const ofTasks = judgeTasks(rules, known.tasks ?? { release: null, baseline: null })
+  const { warnings } = ofTasks
+  const isGroupMissing = rules.gates.some(
+    ({ tier }, at) =>
+      tier !== 'advisory' && tests[at]?.some(({ reason }) => reason === 'missing_group'),
+  )
+  const obstacles = [
+    ...findObstacles(rules, known),
+    ...ofTasks.obstacles,
+    ...(isGroupMissing ? ['missing_group' as const] : []),
+  ]
   if (obstacles.includes('attempts_exhausted')) {
-    return { verdict: 'inconclusive', obstacles, gates: rules.gates.map(unread) }
+    return { verdict: 'inconclusive', obstacles, warnings, gates: rules.gates.map(unread) }
   }
   const tail = (1 - rules.confidence) / 2 / rules.max_attempts
   const tested = rules.gates.map((gate, at) => ({ gate, tests: tests[at] ?? [] }))
@@ -80,7 +90,7 @@ export function judgeGates(
     const failing = one.gate.tier === 'advisory' ? holm(one.tests, tail) : missed
     return resultOf(one.gate, { tests: one.tests, failing, tail })
   })
-  return { verdict: verdictOf(gates, obstacles), obstacles, gates }
+  return { verdict: verdictOf(gates, obstacles), obstacles, warnings, gates }
 }
 
 function findObstacles(
@@ -126,7 +136,10 @@ function resultOf(gate: Gate, { tests, failing, tail }: Tested): GateResult {
     ...{ gate, group, n, k, clusters, baseline_n, estimate, verdict },
     interval: n === 0 ? null : (test.bounds(tail) ?? null),
     reason: isSpanned ? 'interval_spans_limit' : test.reason,
-    warnings: clusters < clustersWarning_min ? ['few_clusters'] : [],
+    warnings: [
+      ...(clusters < clustersWarning_min ? ['few_clusters'] : []),
+      ...(test.warnings ?? []),
+    ],
   }
 }
 
@@ -143,10 +156,11 @@ function outcomeOf(
 
 const order = { failed: 0, inconclusive: 1, passed: 2 } as const
 
-/** Orders failed groups first, then inconclusive ones. Orders equal ones by the worst estimate. */
+/** Orders failed groups first, then inconclusive ones: those without samples, then the worst. */
 function compareOutcomes(gate: Gate, a: Outcome, b: Outcome): number {
   const better = metrics[gate.metric].direction === 'higher' ? 1 : -1
-  const byEstimate = better * ((a.test.estimate ?? 0) - (b.test.estimate ?? 0))
+  const nothing = better * Number.NEGATIVE_INFINITY
+  const byEstimate = better * ((a.test.estimate ?? nothing) - (b.test.estimate ?? nothing))
   const byName = (a.test.group ?? '') < (b.test.group ?? '') ? -1 : 1
   return order[a.verdict] - order[b.verdict] || byEstimate || byName
 }

@@ -1,6 +1,6 @@
 import { kornGraubard } from '../../../kernel/statistics/rate-interval.ts'
 import { type Metric, metrics } from '../policy/metrics.ts'
-import type { Gate } from '../policy/policy.ts'
+import { type Gate, groups_max } from '../policy/policy.ts'
 import type { Bounds } from '../statistics/bounds.ts'
 import { clusteredMean, meanInterval } from '../statistics/mean-interval.ts'
 import { type EvidenceItem, type Sample, samplesOf, sumByCluster } from './evidence-item.ts'
@@ -15,10 +15,12 @@ export type GateEvidence = {
 }
 
 /** Rules of the policy for all gates. */
-export type GateRules = { confidence: number; min_clusters: number }
-
-/** Maximum groups of a `worst_group` gate. */
-export const groups_max = 200
+export type GateRules = {
+  confidence: number
+  min_clusters: number
+  /** True for certifications of earlier versions, which expected no groups of the baseline. */
+  ignores_baseline_groups?: boolean
+}
 
 /** Tests a gate on evidence: one test, or one for each group of a `worst_group` gate. */
 export function testGate(gate: Gate, evidence: GateEvidence, rules: GateRules): GateTest[] {
@@ -39,15 +41,40 @@ export function testGate(gate: Gate, evidence: GateEvidence, rules: GateRules): 
       return [{ ...testLevel(gate, cases, rules), k: null }]
     }
     case 'worst_group':
-      return testGroups(gate, samples, rules)
+      return testGroups(gate, { samples, names: groupsExpected(gate, evidence, rules) }, rules)
   }
 }
 
-function testGroups(gate: Gate, samples: readonly Sample[], rules: GateRules): GateTest[] {
-  const groups = [...Map.groupBy(samples, ({ group }) => group ?? '')]
-  if (groups.length === 0) return [undecided([], 'no_samples')]
-  if (groups.length > groups_max) return [undecided(samples, 'too_many_groups')]
-  return groups.map(([group, own]) => ({ ...testLevel(gate, own, rules), group }))
+/** Returns the groups that a gate expects: those of the policy, else those of the baseline. */
+function groupsExpected(
+  gate: Gate,
+  { baseline }: Pick<GateEvidence, 'baseline'>,
+  { ignores_baseline_groups = false }: Pick<GateRules, 'ignores_baseline_groups'>,
+): ReadonlySet<string> | undefined {
+  if (gate.groups !== undefined) return new Set(gate.groups)
+  if (ignores_baseline_groups) return new Set()
+  if (baseline === null) return undefined
+  const { samples } = samplesOf(baseline, gate.metric, true)
+  return new Set(samples.map(({ group }) => group ?? ''))
+}
+
+type GroupSamples = {
+  samples: readonly Sample[]
+  /** Undefined if nothing says which groups there should be. */
+  names: ReadonlySet<string> | undefined
+}
+
+/** Tests each group. A group that is expected and has no sample decides nothing. */
+function testGroups(gate: Gate, { samples, names }: GroupSamples, rules: GateRules): GateTest[] {
+  const groups = Map.groupBy(samples, ({ group }) => group ?? '')
+  const missing = [...(names ?? [])].filter((name) => !groups.has(name))
+  if (groups.size + missing.length === 0) return [undecided([], 'no_samples')]
+  if (groups.size + missing.length > groups_max) return [undecided(samples, 'too_many_groups')]
+  const warnings = names === undefined ? ['groups_not_named'] : []
+  return [
+    ...missing.map((group) => ({ ...undecided([], 'missing_group'), group })),
+    ...[...groups].map(([group, own]) => ({ ...testLevel(gate, own, rules), group, warnings })),
+  ]
 }
 
 /** Tests a rate or a mean against the threshold. */

@@ -9,6 +9,9 @@ import { type Metric, metricNames, metrics } from './metrics.ts'
 /** The largest number of gates of a policy. */
 export const gates_max = 50
 
+/** Maximum groups of a `worst_group` gate. */
+export const groups_max = 200
+
 /** The id of a policy: a DNS label, so that a custom resource can have the same name. */
 export const policyId = z
   .string()
@@ -70,6 +73,14 @@ const gateRecord = record('ReleaseGate', {
       'Maximum rate of events, for `zero_tolerance`. A gate passes with at least 3.69 / max_rate samples without an event.',
     ),
   k: z.int().min(2).max(100).optional().describe('Repeats of each case, for `pass_k`.'),
+  groups: z
+    .array(z.string().min(1).max(256))
+    .min(1)
+    .max(groups_max)
+    .optional()
+    .describe(
+      'Names of tasks (or cases) that must be there, for `worst_group`, up to 200. Default: those of the baseline. A name without samples is an obstacle.',
+    ),
   min_samples: z
     .int()
     .min(1)
@@ -102,7 +113,7 @@ type LimitField = (typeof limitNames)[number]
 
 /** Returns the faulty fields of a gate, with the expected values. */
 function gateFaults(gate: z.output<typeof gateRecord>): [keyof typeof gate, string][] {
-  const { kind, threshold, direction } = gate
+  const { kind, threshold, direction, groups } = gate
   const metric: Metric = metrics[gate.metric]
   const needed = limitFields[kind]
   const isRateKind = kind === 'zero_tolerance' || kind === 'worst_group'
@@ -121,6 +132,8 @@ function gateFaults(gate: z.output<typeof gateRecord>): [keyof typeof gate, stri
     ],
     [isRateKind && metric.type !== 'rate', 'metric', `a rate for the kind ${kind}`],
     [kind === 'pass_k' && gate.metric !== 'eval_pass_rate', 'metric', 'eval_pass_rate for pass_k'],
+    [kind !== 'worst_group' && groups !== undefined, 'groups', `no value for the kind ${kind}`],
+    [new Set(groups).size !== (groups ?? []).length, 'groups', 'each name once'],
     [
       direction !== undefined && direction !== metric.direction,
       'direction',
@@ -128,6 +141,21 @@ function gateFaults(gate: z.output<typeof gateRecord>): [keyof typeof gate, stri
     ],
   ]
   return faults.flatMap(([isFault, field, text]) => (isFault ? [[field, text]] : []))
+}
+
+/** Default maximum shares of the tasks that may be doubtful or missing. */
+export const shareDefaults = {
+  max_late_share: 0.01,
+  max_equal_share: 0.1,
+  max_jump_share: 0.5,
+  max_missing_share: 0.05,
+}
+
+/** Maximum shares of the tasks that may be doubtful or missing, 0–1. */
+export type EvidenceShares = typeof shareDefaults
+
+function share(field: keyof EvidenceShares) {
+  return z.number().min(0).max(1).default(shareDefaults[field])
 }
 
 /** Fields of a policy that a request sets. Fields left out have their defaults. */
@@ -153,7 +181,7 @@ export const policyFields = {
     .max(20)
     .default(5)
     .describe(
-      'Maximum looks at the evidence of one release (image digest), 1–20. They share the error.',
+      'Maximum looks at new evidence of one release (a version with all its images), 1–20. They share the error.',
     ),
   multiple_testing: z
     .literal('holm')
@@ -167,6 +195,18 @@ export const policyFields = {
     .describe(
       'Minimum users (conversations without a user, or cases), at least 5. With fewer, a gate is inconclusive.',
     ),
+  max_late_share: share('max_late_share').describe(
+    'Maximum share of tasks that were stored after an earlier look but are dated before its end, are dated after they were stored, or were altered since an earlier look, 0–1.',
+  ),
+  max_equal_share: share('max_equal_share').describe(
+    'Maximum share of tasks with the same content as another one, 0–1. All tasks of a name without tokens are equal.',
+  ),
+  max_jump_share: share('max_jump_share').describe(
+    'Maximum share of tasks since the first look beyond ten times the pace until then, 0–1.',
+  ),
+  max_missing_share: share('max_missing_share').describe(
+    'Maximum share of tasks without a value that a critical or supporting gate needs, 0–1: still running, not analysed, not checked, not verified or not priced.',
+  ),
 }
 
 /** The body of a policy. */
@@ -189,6 +229,11 @@ export type PolicyRules = z.output<typeof policyBody>
 
 /** A version of a policy, without its digest. Statements name the digest of this document. */
 export type PolicyDocument = { id: string; version: string } & PolicyRules
+
+/** Returns a document with all shares: documents of earlier versions get the defaults. */
+export function withShares(document: PolicyDocument): PolicyDocument {
+  return { ...shareDefaults, ...document }
+}
 
 /** Returns the document of a version of a policy. */
 export function toPolicyDocument(id: string, version: number, rules: PolicyRules): PolicyDocument {

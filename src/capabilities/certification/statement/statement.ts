@@ -39,8 +39,14 @@ const window = z.strictObject({ from: time, to: time })
 /** Releases of tasks, sorted. By default one is `name@version`. */
 const tags = z.array(z.string().min(1).max(1_100)).max(20)
 const baseline = release.extend({
-  ...{ tags, environment: name, window },
+  ...{ tags, environment: name.nullable(), window },
   eval_run_ids: z.array(z.uuid()).max(200),
+})
+
+/** Numbers of doubtful and missing tasks: see `TaskCounts`. */
+const taskCounts = z.strictObject({
+  ...{ total: count, late: count, altered: count, equal: count, jump: count },
+  ...{ running: count, unanalysed: count, unchecked: count, unverified: count, unpriced: count },
 })
 
 const predicateFields = z.strictObject({
@@ -51,7 +57,8 @@ const predicateFields = z.strictObject({
   release_tags: tags,
   /** As it was declared. */
   baseline: baseline.nullable(),
-  environment: name,
+  /** Null for tasks without an environment. */
+  environment: name.nullable(),
   verdict: z.enum(['certified', 'rejected', 'inconclusive']),
   /** Reasons, besides the gates, why the release is not certified. */
   obstacles: z.array(z.string().max(100)).max(20),
@@ -60,6 +67,9 @@ const predicateFields = z.strictObject({
   eval_runs: z.array(z.strictObject({ digest: sha256, cases: count })).max(200),
   window,
   ledger: z.strictObject({ accepted: count, stored: count, lost: count, pending: count }),
+  /** Absent without evidence of tasks, and in statements of earlier versions. */
+  tasks: taskCounts.nullable().optional(),
+  baseline_tasks: taskCounts.nullable().optional(),
   attempt: z.int().min(1),
   max_attempts: z.int().min(1),
   declared_at: time,

@@ -1,6 +1,10 @@
 import { z } from 'zod'
 import { metricNames } from '../../../capabilities/certification/policy/metrics.ts'
-import { gates_max, policyBody } from '../../../capabilities/certification/policy/policy.ts'
+import {
+  gates_max,
+  groups_max,
+  policyBody,
+} from '../../../capabilities/certification/policy/policy.ts'
 import { durationPattern } from '../../../kernel/duration.ts'
 import { commonSpecFields, projectRefField } from '../../common-spec.ts'
 import { toRules, toSpecPath } from './to-rules.ts'
@@ -46,6 +50,14 @@ const gate = z
       .optional()
       .describe('Maximum rate of events, for `zero_tolerance`, as decimal text: `0.01`.'),
     k: z.int().min(2).max(100).optional().describe('Repeats of each case, for `pass_k`.'),
+    groups: z
+      .array(z.string().min(1).max(256))
+      .min(1)
+      .max(groups_max)
+      .optional()
+      .describe(
+        'Names of tasks that must be there, for `worst_group`. Default: those of the baseline. A name without samples is an obstacle.',
+      ),
     minSamples: z
       .int()
       .min(1)
@@ -54,10 +66,16 @@ const gate = z
       .describe('Minimum samples. With fewer, the gate is inconclusive.'),
   })
   .meta({
-    'x-kubernetes-validations': limits.map(([field, kinds]) => ({
-      rule: `(self.kind in [${kinds.map((kind) => `'${kind}'`).join(', ')}]) == has(self.${field})`,
-      message: `${field}: expected for the kinds ${kinds.join(', ')}, and for no other`,
-    })),
+    'x-kubernetes-validations': [
+      ...limits.map(([field, kinds]) => ({
+        rule: `(self.kind in [${kinds.map((kind) => `'${kind}'`).join(', ')}]) == has(self.${field})`,
+        message: `${field}: expected for the kinds ${kinds.join(', ')}, and for no other`,
+      })),
+      {
+        rule: "self.kind == 'worst_group' || !has(self.groups)",
+        message: 'groups: expected for the kind worst_group only',
+      },
+    ],
   })
 
 /** The fields of a ReleasePolicy, before `policyBody` compares them with each other. */
@@ -104,7 +122,9 @@ const releasePolicyFields = z.strictObject({
     .min(1)
     .max(20)
     .default(5)
-    .describe('Maximum looks at the evidence of one release, 1–20. They share the error.'),
+    .describe(
+      'Maximum looks at new evidence of one release (a version with all its images), 1–20. They share the error.',
+    ),
   minClusters: z
     .int()
     .min(5)
@@ -112,6 +132,24 @@ const releasePolicyFields = z.strictObject({
     .default(20)
     .describe(
       'Minimum users (conversations without a user, or cases). With fewer, a gate is inconclusive.',
+    ),
+  maxLateShare: decimal
+    .default('0.01')
+    .describe(
+      'Maximum share of tasks that were stored after an earlier look but are dated before its end, are dated after they were stored, or were altered since, as decimal text, 0–1.',
+    ),
+  maxEqualShare: decimal
+    .default('0.1')
+    .describe('Maximum share of tasks with the same content as another one, 0–1.'),
+  maxJumpShare: decimal
+    .default('0.5')
+    .describe(
+      'Maximum share of tasks since the first look beyond ten times the pace until then, 0–1.',
+    ),
+  maxMissingShare: decimal
+    .default('0.05')
+    .describe(
+      'Maximum share of tasks without a value that a critical or supporting gate needs, 0–1: still running, not analysed, not checked, not verified or not priced.',
     ),
   ...commonSpecFields,
 })

@@ -5,6 +5,10 @@ type RuleFields = {
   validFor: string
   maxAttempts: number
   minClusters: number
+  maxLateShare: string
+  maxEqualShare: string
+  maxJumpShare: string
+  maxMissingShare: string
   gates: readonly {
     metric: string
     kind: string
@@ -13,6 +17,7 @@ type RuleFields = {
     maxDrop?: string | undefined
     maxRate?: string | undefined
     k?: number | undefined
+    groups?: readonly string[] | undefined
     minSamples: number
   }[]
 }
@@ -21,6 +26,8 @@ type RuleFields = {
 const apiNames = {
   ...{ maxDrop: 'max_drop', maxRate: 'max_rate', minSamples: 'min_samples', maxAge: 'max_age' },
   ...{ validFor: 'valid_for', maxAttempts: 'max_attempts', minClusters: 'min_clusters' },
+  ...{ maxLateShare: 'max_late_share', maxEqualShare: 'max_equal_share' },
+  ...{ maxJumpShare: 'max_jump_share', maxMissingShare: 'max_missing_share' },
 }
 const specNames = new Map(Object.entries(apiNames).map(([spec, api]) => [api, spec]))
 
@@ -31,8 +38,12 @@ export function toRules(spec: RuleFields): Readonly<Record<string, unknown>> {
     confidence: Number(confidence),
     ...{ max_age: maxAge, valid_for: validFor },
     ...{ max_attempts: maxAttempts, min_clusters: minClusters },
-    gates: gates.map(({ metric, kind, tier, k, minSamples, ...limits }) => ({
-      ...{ metric, kind, tier, k, min_samples: minSamples },
+    max_late_share: Number(spec.maxLateShare),
+    max_equal_share: Number(spec.maxEqualShare),
+    max_jump_share: Number(spec.maxJumpShare),
+    max_missing_share: Number(spec.maxMissingShare),
+    gates: gates.map(({ metric, kind, tier, k, groups, minSamples, ...limits }) => ({
+      ...{ metric, kind, tier, k, groups, min_samples: minSamples },
       threshold: numberFrom(limits.threshold),
       max_drop: numberFrom(limits.maxDrop),
       max_rate: numberFrom(limits.maxRate),
