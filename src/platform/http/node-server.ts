@@ -1,5 +1,6 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import { newId } from '../../kernel/ids.ts'
+import { holdsProjectKey } from '../../kernel/project-key-text.ts'
 import type { Clock } from '../../kernel/time.ts'
 import type { CallLimits } from './call-limits.ts'
 import { createClientNetworks, keyOf } from './client-of-request.ts'
@@ -102,7 +103,11 @@ function createRawEntry(
 
 const sane = /^[\x21-\x7e]{1,128}$/
 
-/** Returns the client's X-Request-ID if it is short and printable, otherwise a new id. */
+/**
+ * Returns the client's X-Request-ID if it is short and printable, otherwise a new id. It is logged, so
+ * it must not hold a project key.
+ */
 export function requestIdFrom(header: string | string[] | undefined): string {
-  return typeof header === 'string' && sane.test(header) ? header : newId()
+  if (typeof header !== 'string' || !sane.test(header) || holdsProjectKey(header)) return newId()
+  return header
 }
