@@ -272,7 +272,7 @@ describe('completions and exports', () => {
     const port = await server.listen({ host: '127.0.0.1', port: 0 })
     const ask = (path: string, headers: Record<string, string>) =>
       fetch(`http://127.0.0.1:${port}${path}`, {
-        headers: { 'x-provider': 'nobody', 'x-goog-api-key': 'theirs', ...headers },
+        headers: { 'x-provider': 'nobody', authorization: 'Bearer theirs', ...headers },
       })
     const models = '/v1beta/models'
     const valid = await ask(models, { 'x-looptrace-key': 'lt_valid' })

@@ -1,5 +1,4 @@
 import { describe, expect, test } from 'vitest'
-import { fixtureNames, hasSharedFixtures, readFixture } from '../support/shared-fixtures.ts'
 import { type ProxyServer, proxyServer } from '../support/proxy-server.ts'
 import { rawPost } from '../support/raw-post.ts'
 import {
@@ -8,6 +7,7 @@ import {
   replayingProvider,
   stream,
 } from '../support/replaying-provider.ts'
+import { fixtureNames, hasSharedFixtures, readFixture } from '../support/shared-fixtures.ts'
 
 type Session = {
   id: string
@@ -68,7 +68,10 @@ test.skipIf(!hasSharedFixtures)(
       expect(upstream?.body.toString(), id).toBe(sent)
       expect(upstream?.url, id).toBe(upstreamUrl(request.path))
       const { facts, response: kept } = await proxy.recorded(index)
-      expect(facts, id).toMatchObject({ endpoint, outcome: status < 400 ? 'complete' : 'provider_error' })
+      expect(facts, id).toMatchObject({
+        endpoint,
+        outcome: status < 400 ? 'complete' : 'provider_error',
+      })
       expect(facts.path_model, id).toBe(/models\/([^:]+):/.exec(request.path)?.[1])
       expect(Buffer.from(kept).toString() === body, id).toBe(true)
       expect(facts.usage_requested_by_us, id).toBe(false)
@@ -113,6 +116,7 @@ const cases: Case[] = [
     { endpoint: 'generate_content', path_model: 'gemini-9' },
   ],
   ['/v1beta/interactions', '', '/gemini/v1beta/interactions', { endpoint: 'interactions' }],
+  ['/v1/interactions', '', '/gemini/v1/interactions', { endpoint: 'interactions' }],
 ]
 
 test.each(cases)('POST %s of provider "%s" goes to %s', async (line, name, upstream, facts) => {
@@ -145,20 +149,26 @@ describe('a provider that does not speak a format', () => {
 })
 
 describe('a model in the path', () => {
-  test.each(['..', '%2e%2e%2fopenai', 'a%2Fb', 'a%00b', 'a%5Cb', 'lt_valid', '%ZZ', `${'m'.repeat(257)}`])(
-    '%s is refused',
-    async (model) => {
-      await using provider = await replayingProvider()
-      await using proxy = await proxyServer(provider)
-      const url = `${proxy.origin}/v1beta/models/${model}:generateContent`
-      const answer = await rawPost(url, {}, { ...ours, 'x-goog-api-key': 'k' }).answer
-      expect(answer.status).toBe(400)
-      expect(JSON.parse(answer.body.toString()).error.status).toBe('INVALID_ARGUMENT')
-      expect(answer.body.toString()).not.toContain('lt_valid')
-      expect(provider.requests).toEqual([])
-      expect(JSON.stringify((await proxy.recorded()).facts)).not.toContain('lt_valid')
-    },
-  )
+  test.each([
+    '..',
+    '%2e%2e%2fopenai',
+    'a%2Fb',
+    'a%00b',
+    'a%5Cb',
+    'lt_valid',
+    '%ZZ',
+    `${'m'.repeat(257)}`,
+  ])('%s is refused', async (model) => {
+    await using provider = await replayingProvider()
+    await using proxy = await proxyServer(provider)
+    const url = `${proxy.origin}/v1beta/models/${model}:generateContent`
+    const answer = await rawPost(url, {}, { ...ours, 'x-goog-api-key': 'k' }).answer
+    expect(answer.status).toBe(400)
+    expect(JSON.parse(answer.body.toString()).error.status).toBe('INVALID_ARGUMENT')
+    expect(answer.body.toString()).not.toContain('lt_valid')
+    expect(provider.requests).toEqual([])
+    expect(JSON.stringify((await proxy.recorded()).facts)).not.toContain('lt_valid')
+  })
 })
 
 describe('lists of models pass and are not recorded', () => {
@@ -210,6 +220,7 @@ describe('errors have the shape of the API', () => {
     ['POST /v1/files', { 'anthropic-version': '2023-06-01' }, 'anthropic'],
     ['POST /v1/messages/batches', {}, 'anthropic'],
     ['POST /v1beta/cachedContents', {}, 'google'],
+    ['GET /v1/interactions/1', {}, 'google'],
     ['GET /v1beta/models/m:generateContent', {}, 'google'],
     ['PUT /v1/responses', {}, 'openai'],
     ['GET /v1/messages', {}, 'anthropic'],
@@ -222,7 +233,7 @@ describe('errors have the shape of the API', () => {
     const body = await answer.text()
     expect(shapeOf(body)).toBe(shape)
     if (answer.status === 404) {
-      expect(messageIn(Buffer.from(body))).toContain('The proxy serves POST /v1/chat/completions')
+      expect(messageIn(Buffer.from(body))).toContain('The proxy serves /v1/chat/completions')
     } else expect([405, 401]).toContain(answer.status)
   })
 
@@ -288,15 +299,18 @@ describe('a stream', () => {
     ['/v1beta/interactions', 'event: done\ndata: [DONE]\n\n'],
   ]
 
-  test.each(lasts)('of %s whose client leaves after its last event is complete', async (path, last) => {
-    await using provider = await replayingProvider()
-    await using proxy = await proxyServer(provider)
-    for (const [number, body] of ['event: x\ndata: {}\n\n', last].entries()) {
-      await leaveMiddle({ provider, proxy }, path, body)
-      const { facts } = await proxy.recorded(number)
-      expect(facts.outcome).toBe(body === last ? 'complete' : 'client_gone')
-    }
-  })
+  test.each(lasts)(
+    'of %s whose client leaves after its last event is complete',
+    async (path, last) => {
+      await using provider = await replayingProvider()
+      await using proxy = await proxyServer(provider)
+      for (const [number, body] of ['event: x\ndata: {}\n\n', last].entries()) {
+        await leaveMiddle({ provider, proxy }, path, body)
+        const { facts } = await proxy.recorded(number)
+        expect(facts.outcome).toBe(body === last ? 'complete' : 'client_gone')
+      }
+    },
+  )
 
   const events: [path: string, says: RegExp][] = [
     ['/v1/chat/completions', /^data: \{"error":\{.*"code":"provider_cut"\}\}\n\n$/],
@@ -311,15 +325,18 @@ describe('a stream', () => {
       /^event: error\ndata: \{"error":\{"code":"unavailable".*"event_type":"error"\}\n\n$/,
     ],
   ]
-  test.each(events)('of %s that the provider cuts ends with an error of its API', async (path, says) => {
-    await using provider = await replayingProvider()
-    await using proxy = await proxyServer(provider)
-    provider.answer({ ...stream('data: {}\n\n'), cut: true })
-    const headers = { ...ours, authorization: 'Bearer provider-key' }
-    const answer = await rawPost(`${proxy.origin}${path}`, {}, headers).answer
-    expect(answer.body.toString().slice('data: {}\n\n'.length)).toMatch(says)
-    expect((await proxy.recorded()).facts.error_type).toBe('provider_cut')
-  })
+  test.each(events)(
+    'of %s that the provider cuts ends with an error of its API',
+    async (path, says) => {
+      await using provider = await replayingProvider()
+      await using proxy = await proxyServer(provider)
+      provider.answer({ ...stream('data: {}\n\n'), cut: true })
+      const headers = { ...ours, authorization: 'Bearer provider-key' }
+      const answer = await rawPost(`${proxy.origin}${path}`, {}, headers).answer
+      expect(answer.body.toString().slice('data: {}\n\n'.length)).toMatch(says)
+      expect((await proxy.recorded()).facts.error_type).toBe('provider_cut')
+    },
+  )
 })
 
 /** Asks for a stream whose provider never ends it, and leaves after these bytes have come. */

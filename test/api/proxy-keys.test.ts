@@ -30,16 +30,32 @@ describe('the start of a value tells whose key it is', () => {
     [responses, { ...bearer('lt_valid'), 'api-key': 'azure-1' }, bearer('azure-1')],
     [responses, { ...bearer('lt_valid'), 'x-api-key': 'sk-1' }, bearer('sk-1')],
     [responses, { 'x-api-key': 'lt_valid', ...bearer('sk-default_1') }, bearer('sk-default_1')],
-    [messages, { 'x-looptrace-key': 'lt_valid', 'x-api-key': 'sk-ant-1' }, { 'x-api-key': 'sk-ant-1' }],
+    [
+      messages,
+      { 'x-looptrace-key': 'lt_valid', 'x-api-key': 'sk-ant-1' },
+      { 'x-api-key': 'sk-ant-1' },
+    ],
     [messages, { ...bearer('lt_valid'), 'x-api-key': 'sk-ant-1' }, { 'x-api-key': 'sk-ant-1' }],
-    [messages, { 'x-api-key': 'lt_valid', ...bearer('sk-ant-api03') }, { 'x-api-key': 'sk-ant-api03' }],
+    [
+      messages,
+      { 'x-api-key': 'lt_valid', ...bearer('sk-ant-api03') },
+      { 'x-api-key': 'sk-ant-api03' },
+    ],
     [messages, { 'x-api-key': 'lt_valid', ...bearer('sk-ant-oat01') }, bearer('sk-ant-oat01')],
     [messages, { 'x-api-key': 'sk-ant-1, lt_valid' }, { 'x-api-key': 'sk-ant-1' }],
     [messages, { 'x-api-key': 'lt_valid,sk-ant-1' }, { 'x-api-key': 'sk-ant-1' }],
-    [gemini, { 'x-looptrace-key': 'lt_valid', 'x-goog-api-key': 'AIza1' }, { 'x-goog-api-key': 'AIza1' }],
+    [
+      gemini,
+      { 'x-looptrace-key': 'lt_valid', 'x-goog-api-key': 'AIza1' },
+      { 'x-goog-api-key': 'AIza1' },
+    ],
     [gemini, { 'x-goog-api-key': 'lt_valid', ...bearer('AIza1') }, { 'x-goog-api-key': 'AIza1' }],
     [gemini, { 'x-api-key': 'lt_valid', ...bearer('ya29.token') }, bearer('ya29.token')],
-    [`${gemini}?key=lt_valid&alt=sse`, { 'x-goog-api-key': 'AIza1' }, { 'x-goog-api-key': 'AIza1' }],
+    [
+      `${gemini}?key=lt_valid&alt=sse`,
+      { 'x-goog-api-key': 'AIza1' },
+      { 'x-goog-api-key': 'AIza1' },
+    ],
     [`${gemini}?alt=sse&key=AIza1`, { 'x-api-key': 'lt_valid' }, { 'x-goog-api-key': 'AIza1' }],
     [`/k/lt_valid${messages}`, { 'x-api-key': 'sk-ant-1' }, { 'x-api-key': 'sk-ant-1' }],
     [`/k/lt%5Fvalid${responses}`, bearer('sk-1'), bearer('sk-1')],
@@ -75,8 +91,16 @@ describe('refused with 401, and not recorded', () => {
     ],
     ['/k/lt_valid/v1/responses', { ...sk, 'x-api-key': 'lt_reader' }, /two different/],
     ['/k/lt_valid/v1/responses', { ...sk, 'x-looptrace-key': 'lt_reader' }, /two different/],
-    ['/v1/chat/completions', { 'x-api-key': 'unknown', ...sk }, /X-API-Key: the project key is unknown/],
-    ['/k/lt_wrong/v1/messages', { 'x-api-key': 'sk-ant-1' }, /X-Looptrace-Key: the project key is unknown/],
+    [
+      '/v1/chat/completions',
+      { 'x-api-key': 'unknown', ...sk },
+      /X-API-Key: the project key is unknown/,
+    ],
+    [
+      '/k/lt_wrong/v1/messages',
+      { 'x-api-key': 'sk-ant-1' },
+      /X-Looptrace-Key: the project key is unknown/,
+    ],
   ]
   test.each(cases)('POST %s with %j', async (path, sent, says) => {
     await using provider = await replayingProvider()
@@ -132,7 +156,13 @@ const wrongKey = fc.sample(projectKey, { numRuns: 1, seed: 2 })
 const allKeys = [...validKeys, ...wrongKey]
 
 /** Places of keys, by which a value that begins with `lt_` is ours. */
-const places = ['X-API-Key', 'X-Looptrace-Key', 'Authorization', 'x-goog-api-key', 'api-key'] as const
+const places = [
+  'X-API-Key',
+  'X-Looptrace-Key',
+  'Authorization',
+  'x-goog-api-key',
+  'api-key',
+] as const
 /** Places that hold no keys. Whatever holds a key of ours there must be dropped. */
 const strayHeaders = [
   ...['X-Custom', 'X-Task-ID', 'X-Task-Name', 'X-Conversation-ID', 'X-User-ID', 'tracestate'],
@@ -140,7 +170,7 @@ const strayHeaders = [
 ]
 const posts = [
   ...['/v1/chat/completions', '/v1/completions', '/v1/responses', '/v1/embeddings'],
-  ...['/v1/messages', '/v1/messages/count_tokens', '/v1beta/interactions'],
+  ...['/v1/messages', '/v1/messages/count_tokens', '/v1beta/interactions', '/v1/interactions'],
   ...['/v1beta/models/m:generateContent', '/v1beta/models/m:streamGenerateContent'],
   ...['/v1/models/m:generateContent', '/v1/models/m:countTokens'],
 ]
@@ -152,10 +182,7 @@ const key = fc.oneof(
   { arbitrary: fc.constantFrom(...allKeys), weight: 1 },
 )
 const inThird = <T>(value: fc.Arbitrary<T>): fc.Arbitrary<T | undefined> =>
-  fc.oneof(
-    { arbitrary: value, weight: 1 },
-    { arbitrary: fc.constant(undefined), weight: 2 },
-  )
+  fc.oneof({ arbitrary: value, weight: 1 }, { arbitrary: fc.constant(undefined), weight: 2 })
 
 const requests = fc.record({
   route: fc.oneof(

@@ -97,6 +97,12 @@ const callRoutes: readonly CallRoute[] = [
     summary: 'Forward a call of the Interactions API and record it',
   },
   {
+    url: '/v1/interactions',
+    endpoint: 'interactions',
+    id: 'createInteractionStable',
+    summary: 'Forward a call of the Interactions API, version v1, and record it',
+  },
+  {
     method: 'GET',
     url: '/v1/models',
     endpoint: 'models',
@@ -235,9 +241,9 @@ function callRoute(proxy: CompletionProxy, route: CallRoute): RawRoute {
 /** Adds what the proxy serves to the error of an unknown path. */
 function withSupported(fault: Problem): Problem {
   if (fault.code !== 'route_not_found') return fault
-  const served = callRoutes.map(({ method = 'POST', url }) => `${method} ${url}`)
+  const served = callRoutes.map(({ url }) => url).join(', ')
   return problem('route_not_found', {
-    detail: `${fault.message}. The proxy serves ${served.join(', ')}`,
+    detail: `${fault.message}. The proxy serves ${served}`,
     headers: fault.headers,
   })
 }

@@ -200,7 +200,8 @@ export const streamEnd_bytes: Readonly<Record<LastEvent, number>> = {
 const lastEvents: Readonly<Record<LastEvent, RegExp>> = {
   done: /(?:^|[\r\n])data: ?\[DONE\]\s*$/,
   message_stop: /(?:^|[\r\n])event: ?message_stop\r?\n[^\r\n]+\r?\n\r?\n\s*$/,
-  response_end: /(?:^|[\r\n])event: ?response\.(?:completed|incomplete|failed)\r?\n[^\r\n]+\r?\n\r?\n\s*$/,
+  response_end:
+    /(?:^|[\r\n])event: ?response\.(?:completed|incomplete|failed)\r?\n[^\r\n]+\r?\n\r?\n\s*$/,
 }
 
 /** Returns true when an event stream ends with its last event. `last` is its last bytes. */

@@ -12,10 +12,7 @@ const baggage_characters_max = 8_192
 const requestId_characters_max = 256
 
 /** The parts of a call that are known at its start. */
-type RecordedCall = Pick<
-  ExchangeFacts,
-  'trace_id' | 'observation_id' | 'parent_observation_id'
-> &
+type RecordedCall = Pick<ExchangeFacts, 'trace_id' | 'observation_id' | 'parent_observation_id'> &
   Required<Pick<ExchangeFacts, 'ingest_request_id'>> & {
     readonly headers: Pick<RequestHeaders, 'traceparent' | 'tracestate' | 'baggage'>
     readonly target: { readonly model: string }

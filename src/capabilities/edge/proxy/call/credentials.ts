@@ -167,7 +167,9 @@ function severalKeys(ours: readonly { place: Place }[]): Problem {
 }
 
 function listed(names: readonly string[], word: 'and' | 'or'): string {
-  return names.length < 2 ? names.join('') : `${names.slice(0, -1).join(', ')} ${word} ${names.at(-1)}`
+  return names.length < 2
+    ? names.join('')
+    : `${names.slice(0, -1).join(', ')} ${word} ${names.at(-1)}`
 }
 
 /** A header with the provider's key. */

@@ -27,5 +27,6 @@ export function dialectOfPath({ url = '', headers }: Asked): Dialect {
   return headers['x-goog-api-key'] === undefined ? 'openai' : 'google'
 }
 
-/** A path below a version that only Google has, or one whose last step names a method. */
-const googlePath = /^\/v1(?:alpha|beta)(?:[/?]|$)|^\/v1\/[^?]*:[a-z]+(?:\?|$)/i
+/** A path below a version that only Google has, or one of version 1 that only Google has. */
+const googlePath =
+  /^\/v1(?:alpha|beta)(?:[/?]|$)|^\/v1\/(?:interactions(?:[/?]|$)|[^?]*:[a-z]+(?:\?|$))/i

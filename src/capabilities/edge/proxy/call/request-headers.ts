@@ -97,7 +97,16 @@ const roles: ReadonlyMap<string, Role> = new Map<string, Role>([
 /** Makes a reader of node's `rawHeaders`. */
 export function createRequestHeaderReader(): (rawHeaders: readonly string[]) => RequestHeaders {
   const table = createHeaderRoles(roles)
-  return (rawHeaders) => readHeaders(rawHeaders, (name) => table.of(name) ?? unnamedRole(name))
+  return (rawHeaders) =>
+    readHeaders(rawHeaders, (name, value) => {
+      const role = table.of(name) ?? unnamedRole(name)
+      return holdsProjectKey(value) ? roleOfKey(role) : role
+    })
+}
+
+/** Strips a header that is no place of a key: neither the provider nor a record gets a key of ours. */
+function roleOfKey(role: Role): Role {
+  return role.kind === 'field' && role.key ? role : strip
 }
 
 /** Strips every X-Task- header, which is ours, and every X-Forwarded- header, known or not. */
@@ -113,16 +122,14 @@ const strippedName = /^x-(?:task-|forwarded(?:-|$))/i
 
 function readHeaders(
   rawHeaders: readonly string[],
-  roleOf: (name: string) => Role,
+  roleOf: (name: string, value: string) => Role,
 ): RequestHeaders {
   const headers = noHeaders()
   let connection = ''
   for (let i = 0; i < rawHeaders.length; i += 2) {
     const name = rawHeaders[i] ?? ''
     const value = rawHeaders[i + 1] ?? ''
-    const role = roleOf(name)
-    // A key of ours in any other header is dropped with it: neither the provider nor a record gets it.
-    if (holdsProjectKey(value) && !(role.kind === 'field' && role.key)) continue
+    const role = roleOf(name, value)
     if (role.kind === 'forward') headers.forwarded.push(name, value)
     else if (role.kind === 'field') {
       readField(headers, role, value, name)
