@@ -34,7 +34,6 @@ describe.each(named)('%s', (_name, route) => {
 
   test('describes every parameter of its path', () => {
     const inUrl = [...route.url.matchAll(/\{([a-z_]+)\}/g)].map(([, name]) => name)
-    if (route.kind === 'raw') return expect(inUrl).toEqual([])
     const shape = route.params === undefined ? {} : (route.params as { shape?: object }).shape
     expect(Object.keys(shape ?? {}).toSorted()).toEqual(inUrl.toSorted())
   })
@@ -81,8 +80,11 @@ const files: Record<string, string> = {
       'capabilities/incidents/api/incidents/moves.ts',
     ]),
   ),
-  '/v1/chat/completions': 'capabilities/edge/proxy/proxy.ts',
-  '/v1/completions': 'capabilities/edge/proxy/proxy.ts',
+  ...Object.fromEntries(
+    routes
+      .filter(({ scope }) => scope.level === 'project' && scope.key === 'proxy:write')
+      .map(({ url }) => [url, 'capabilities/edge/proxy/routes.ts']),
+  ),
   '/v1/logs': 'capabilities/edge/otlp/receiver/receiver.ts',
   '/v1/metrics': 'capabilities/edge/otlp/receiver/receiver.ts',
   '/v1/traces': 'capabilities/edge/otlp/receiver/receiver.ts',

@@ -10,6 +10,7 @@ export const problemCatalogue = {
   unknown_schema_version: { status: 400, title: 'The schema version is not supported' },
   query_too_expensive: { status: 400, title: 'The query exceeds its limits' },
   unknown_provider: { status: 400, title: 'The provider is unknown' },
+  format_unsupported: { status: 400, title: 'The provider does not speak the format of the path' },
   credentials_missing: { status: 401, title: 'Credentials are missing' },
   credentials_unsupported: {
     status: 401,

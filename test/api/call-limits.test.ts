@@ -262,4 +262,28 @@ describe('completions and exports', () => {
     expect(await status.json()).toMatchObject({ code: 8 })
     expect(await statuses('/v1/traces', 5, () => 'lt_writer')).toEqual(Array(5).fill(200))
   })
+
+  test('guesses beside the provider key of a valid call are limited, in every place', async () => {
+    await using proxy = await testProxy()
+    const { server } = await serve({
+      routes: proxyRoutes(proxy.proxy),
+      anonymous_rate_per_minute_max: 3,
+    })
+    const port = await server.listen({ host: '127.0.0.1', port: 0 })
+    const ask = (path: string, headers: Record<string, string>) =>
+      fetch(`http://127.0.0.1:${port}${path}`, {
+        headers: { 'x-provider': 'nobody', authorization: 'Bearer theirs', ...headers },
+      })
+    const models = '/v1beta/models'
+    const valid = await ask(models, { 'x-looptrace-key': 'lt_valid' })
+    expect(valid.status).toBe(400)
+    const statuses: number[] = []
+    for (let n = 0; n < 2; n += 1) {
+      statuses.push((await ask(models, { 'x-looptrace-key': `lt_guess_${n}` })).status)
+      statuses.push((await ask(`${models}?key=lt_guess_${n}`, {})).status)
+      statuses.push((await ask(`/k/lt_guess_${n}${models}`, {})).status)
+    }
+    expect(statuses).toEqual([401, 401, 401, 429, 429, 429])
+    expect((await ask(models, { 'x-looptrace-key': 'lt_valid' })).status).toBe(400)
+  })
 })

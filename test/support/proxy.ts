@@ -62,6 +62,9 @@ export type TestProxyOptions = {
   settings?: Partial<ProxySettings>
   clock?: Clock
   recorder?: ProxyDependencies['recorder']
+  /** Keys instead of those of this file. */
+  keys?: ProjectKeys
+  logger?: ProxyDependencies['logger']
 }
 
 /** A proxy on a separate server; its records are kept. */
@@ -69,13 +72,13 @@ export async function testProxy(options: TestProxyOptions = {}): Promise<TestPro
   const exchanges: Exchange[] = []
   const metrics = createMetrics()
   const proxy = createProxy({
-    keys: projectKeys,
+    keys: options.keys ?? projectKeys,
     recorder: options.recorder ?? { record: (exchange) => exchanges.push(exchange) },
     ...(options.base_urls && { base_urls: options.base_urls }),
     settings: { ...defaultProxySettings, ...options.settings },
     clock: options.clock ?? systemClock,
     metrics,
-    logger: createLogger({ role: 'test', level: 'silent' }),
+    logger: options.logger ?? createLogger({ role: 'test', level: 'silent' }),
   })
   const server = createServer({ noDelay: true }, (request, response) => {
     const legacy = request.url?.startsWith('/v1/completions')

@@ -26,10 +26,11 @@ export function rawPost(
   url: string,
   body: unknown,
   headers: Record<string, string | string[]> = {},
+  method = 'POST',
 ): RawPost {
   const bytes = typeof body === 'string' ? body : JSON.stringify(body)
   const outgoing = request(url, {
-    method: 'POST',
+    method,
     agent: false,
     headers: { 'content-type': 'application/json', ...headers },
   })
@@ -59,7 +60,7 @@ export function rawPost(
   outgoing.on('error', (cause) => {
     for (const { reject } of [head, firstBytes, answer]) reject(cause)
   })
-  outgoing.end(bytes)
+  outgoing.end(method === 'GET' ? undefined : bytes)
   return {
     answer: answer.promise,
     firstBytes: firstBytes.promise,

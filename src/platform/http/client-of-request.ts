@@ -25,8 +25,22 @@ export function credentialsOf(headers: IncomingHttpHeaders): string | undefined 
   return JSON.stringify([authorization, key, cookie])
 }
 
-/** Returns the project key of a call of a raw route, whose Authorization may be the provider's. */
-export function keyOf(headers: IncomingHttpHeaders): string | undefined {
-  const key = headers['x-api-key'] ?? headers.authorization
-  return key === undefined ? undefined : String(key)
+/** Headers of raw routes that may carry a project key, or a key that is for a provider. */
+const keyHeaders = ['x-looptrace-key', 'x-api-key', 'authorization', 'x-goog-api-key', 'api-key']
+
+/**
+ * Returns the credentials of a call of a raw route as one text; undefined without any. A project key
+ * in `X-API-Key` stands alone. Otherwise it is all places of keys together, because each may have
+ * the provider's key: the same one with another project key is another caller.
+ */
+export function keyOf({
+  headers,
+  url = '',
+}: Pick<IncomingMessage, 'headers' | 'url'>): string | undefined {
+  const key = headers['x-api-key']
+  if (typeof key === 'string' && key.startsWith('lt_')) return key
+  const sent = keyHeaders.map((name) => headers[name])
+  const query = /\?.*(?:key|%).*/i.exec(url)?.[0]
+  if (query === undefined && sent.every((value) => value === undefined)) return undefined
+  return JSON.stringify([...sent, query])
 }

@@ -1,13 +1,15 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import { newId } from '../../kernel/ids.ts'
+import { holdsProjectKey } from '../../kernel/project-key-text.ts'
 import type { Clock } from '../../kernel/time.ts'
 import type { CallLimits } from './call-limits.ts'
 import { createClientNetworks, keyOf } from './client-of-request.ts'
 import { hostFault } from './host-header.ts'
+import { moveKeyFromPath } from './key-in-path.ts'
 import { headersFrom } from './rate-limit.ts'
 import type { RawRoute, Route } from './route.ts'
 import { securityHeaders } from './security-headers.ts'
-import { pathOf, type Unroutable } from './unroutable.ts'
+import { pathOf, patternOf, type Unroutable } from './unroutable.ts'
 
 /** The routes and limits of Node's server. */
 export type NodeServerOptions = {
@@ -27,13 +29,9 @@ export function nodeServer(
   { unroutable, limits }: { unroutable: Unroutable; limits: CallLimits },
   handler: NodeHandler,
 ): Server {
-  const raw = new Map<string, RawRoute>()
-  const everyMethod = new Map<string, RawRoute>()
-  for (const route of options.routes) {
-    if (route.kind !== 'raw') continue
-    raw.set(`${route.method} ${route.url}`, route)
-    if (route.every_method) everyMethod.set(route.url, route)
-  }
+  const routes = options.routes.filter((route) => route.kind === 'raw')
+  const find = createRawFinder(routes)
+  const [fallback] = routes
   const enter = createRawEntry(options, limits)
   return createServer(
     {
@@ -43,22 +41,45 @@ export function nodeServer(
       noDelay: true,
     },
     (request, response) => {
+      const keyed = fallback !== undefined && moveKeyFromPath(request)
       const url = request.url ?? ''
       const path = pathOf(url)
-      const route = raw.get(`${request.method} ${path}`) ?? everyMethod.get(path)
+      const route = find(request.method, path)
       if (route !== undefined) return enter(route, request, response)
-      const beside = raw.size === 0 ? undefined : unroutable.rawBeside(path)
+      // No other route is reached below a key: rules of gateways for their paths would not apply.
+      const beside = unroutable.rawBeside(path) ?? (keyed ? fallback : undefined)
       if (beside === undefined) return handler?.(request, response)
       const fault = hostFault(request.rawHeaders)
       if (fault !== undefined) return beside.refuse(request, response, fault)
       const allow = unroutable.allowed(path).join(', ')
-      if (request.method === 'OPTIONS' && allow !== '') {
+      if (request.method === 'OPTIONS' && allow !== '' && !keyed) {
         const id = requestIdFrom(request.headers['x-request-id'])
         return response.writeHead(204, { ...securityHeaders, allow, 'x-request-id': id }).end()
       }
       return beside.refuse(request, response, unroutable.faultOf(request.method, url))
     },
   )
+}
+
+/**
+ * Makes the search for the raw route of a request: by its whole path, and then by the paths with
+ * parameters.
+ */
+function createRawFinder(
+  routes: readonly RawRoute[],
+): (method: string | undefined, path: string) => RawRoute | undefined {
+  const exact = new Map<string, RawRoute>()
+  const everyMethod = new Map<string, RawRoute>()
+  const patterns: { pattern: RegExp; route: RawRoute }[] = []
+  for (const route of routes) {
+    if (route.url.includes('{')) patterns.push({ pattern: patternOf(route.url), route })
+    exact.set(`${route.method} ${route.url}`, route)
+    if (route.every_method) everyMethod.set(route.url, route)
+  }
+  return (method, path) =>
+    exact.get(`${method} ${path}`) ??
+    everyMethod.get(path) ??
+    patterns.find(({ pattern, route }) => route.method === method && pattern.test(path))?.route
 }
 
 /** Makes the function that passes a call to its raw route, unless its network is over the limit. */
@@ -70,7 +91,7 @@ function createRawEntry(
   return (route, request, response) => {
     const fault = hostFault(request.rawHeaders)
     if (fault !== undefined) return route.refuse(request, response, fault)
-    const entering = { network: networkOf(request), credentials: keyOf(request.headers) }
+    const entering = { network: networkOf(request), credentials: keyOf(request) }
     const call = limits.enterRaw(entering, clock.now_ms())
     const { decision } = call
     if (decision.allowed) {
@@ -82,7 +103,11 @@ function createRawEntry(
 
 const sane = /^[\x21-\x7e]{1,128}$/
 
-/** Returns the client's X-Request-ID if it is short and printable, otherwise a new id. */
+/**
+ * Returns the client's X-Request-ID if it is short and printable, otherwise a new id. It is logged, so
+ * it must not hold a project key.
+ */
 export function requestIdFrom(header: string | string[] | undefined): string {
-  return typeof header === 'string' && sane.test(header) ? header : newId()
+  if (typeof header !== 'string' || !sane.test(header) || holdsProjectKey(header)) return newId()
+  return header
 }

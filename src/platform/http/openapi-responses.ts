@@ -48,6 +48,25 @@ const providerErrorSchema = record('ProviderError', {
     .meta({ id: 'ProviderErrorBody' }),
 })
 
+/** An error of the proxy, in the format of Anthropic. */
+const anthropicErrorSchema = record('AnthropicError', {
+  type: z.literal('error'),
+  error: z
+    .looseObject({ type: z.string(), message: z.string() })
+    .meta({ id: 'AnthropicErrorBody' }),
+})
+
+/** An error of the proxy, in the format of Google's APIs. */
+const googleErrorSchema = record('GoogleError', {
+  error: z
+    .looseObject({
+      code: z.int().describe('HTTP status.'),
+      message: z.string(),
+      status: z.string().describe('Name of google.rpc.Code.'),
+    })
+    .meta({ id: 'GoogleErrorBody' }),
+})
+
 /** An error of OTLP: google.rpc.Status as JSON, or in protobuf for a request in protobuf. */
 const rpcStatusSchema = record('RpcStatus', {
   code: z.int().describe('Code of google.rpc.Code.'),
@@ -63,7 +82,7 @@ const rpcStatusSchema = record('RpcStatus', {
     .describe('Delay before a retry. Missing when the request must not be retried.'),
 })
 
-/** Formats of errors: of the product APIs, the proxy and OTLP. */
+/** Formats of errors: of the product APIs, the dialects of the proxy, and OTLP. */
 const formats = {
   Problem: { prefix: '', media_type: problemMediaType, schema: problemSchema },
   ProviderError: {
@@ -71,6 +90,12 @@ const formats = {
     media_type: 'application/json',
     schema: providerErrorSchema,
   },
+  AnthropicError: {
+    prefix: 'Anthropic',
+    media_type: 'application/json',
+    schema: anthropicErrorSchema,
+  },
+  GoogleError: { prefix: 'Google', media_type: 'application/json', schema: googleErrorSchema },
   RpcStatus: { prefix: 'Rpc', media_type: 'application/json', schema: rpcStatusSchema },
 }
 type Format = keyof typeof formats

@@ -113,7 +113,8 @@ const securitySchemes: Record<string, Json> = {
 }
 
 function schemaUses(route: Route | RawRoute): SchemaUse[] {
-  const sent = route.kind === 'api' ? [route.params, route.query, route.body] : [route.body]
+  const query = route.kind === 'api' ? route.query : undefined
+  const sent = [route.params, query, route.body]
   const uses = sent.flatMap((schema) =>
     schema === undefined ? [] : [{ schema, io: 'input' as const }],
   )
@@ -140,15 +141,9 @@ function operation(route: Route | RawRoute, parameters: Json[], schemas: NamedSc
 }
 
 function parametersOf(route: Route | RawRoute, schemas: NamedSchemas): Json[] {
-  const own =
-    route.kind === 'api'
-      ? [
-          ...fieldParameters('path', route.params, schemas),
-          ...fieldParameters('query', route.query, schemas),
-        ]
-      : []
   return [
-    ...own,
+    ...fieldParameters('path', route.params, schemas),
+    ...fieldParameters('query', route.kind === 'api' ? route.query : undefined, schemas),
     ...(route.headers ?? []).filter(isNoCredential).map(headerParameter),
     ...(route.idempotent ? [idempotencyParameter] : []),
     ...(namesProject(route) ? [projectParameter] : []),
@@ -229,7 +224,7 @@ const descriptions: Record<string, string> = {
     'Canonical ingest, traces, queries, incidents, retention, archives, stores and the completeness ledger.',
   onboarding:
     'Onboarding: recorded steps, a funnel of them, a report with commands, and the seeded scenario.',
-  proxy: 'The data plane: completions and OTLP.',
+  proxy: 'The data plane: calls of models and OTLP.',
   reliability: 'Release certification: policies, eval runs, certifications and their statements.',
   service: 'The server itself: this document and the keys that sign tokens.',
   tasks: 'Tasks: their calls, tools, findings and cost.',
@@ -239,7 +234,7 @@ const descriptions: Record<string, string> = {
 /** Returns the tag of an operation by its URL. */
 function tagOf(url: string): string {
   const [, first = '', second = '', third = ''] = url.split('/')
-  if (first !== 'api') return first === 'v1' ? 'proxy' : 'service'
+  if (first !== 'api') return first === 'v1' || first === 'v1beta' ? 'proxy' : 'service'
   return second === 'v2' || second === 'v1' ? third : second
 }
 

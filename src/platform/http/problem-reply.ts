@@ -2,6 +2,7 @@ import { type IncomingMessage, type ServerResponse, STATUS_CODES } from 'node:ht
 import type { Socket } from 'node:net'
 import { newId } from '../../kernel/ids.ts'
 import { Problem, problem } from '../../kernel/problem.ts'
+import { withoutProjectKeys } from '../../kernel/project-key-text.ts'
 import { securityHeaders } from './security-headers.ts'
 
 /** The media type of RFC 9457. */
@@ -28,7 +29,7 @@ export function problemReply(
       title: error.title,
       status: error.status,
       detail,
-      instance,
+      instance: withoutProjectKeys(instance),
       code: error.code,
       ...(error.faults.length > 0 && { errors: error.faults }),
     },

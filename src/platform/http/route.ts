@@ -190,19 +190,24 @@ export function defineRoute<
   }
 }
 
-/** Error format of a raw route: the error object of OpenAI, or google.rpc.Status of OTLP. */
-export type RawErrorFormat = 'ProviderError' | 'RpcStatus'
+/**
+ * Error format of a raw route: the error object of OpenAI, of Anthropic or of Google's APIs, or
+ * google.rpc.Status of OTLP.
+ */
+export type RawErrorFormat = 'ProviderError' | 'AnthropicError' | 'GoogleError' | 'RpcStatus'
 
 /**
  * A route of the data plane that reads and writes the socket itself: the server passes it the
- * request before any router or parser. `url` has no parameters. Schemas are for the docs only.
+ * request before any router or parser. It reads the parameters of its `url` itself, none of which
+ * holds a slash. Schemas are for the docs only.
  */
 export type RawRoute = RouteDocs & {
   kind: 'raw'
   auth: RouteAuth
   scope: RouteScope
   headers: readonly HeaderDocs[]
-  body: Schema
+  params?: Schema
+  body?: Schema
   reply: Schema
   /** Error format of its protocol. */
   error_format: RawErrorFormat

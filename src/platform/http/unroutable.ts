@@ -1,4 +1,5 @@
 import { type Problem, problem } from '../../kernel/problem.ts'
+import { withoutProjectKeys } from '../../kernel/project-key-text.ts'
 import type { RawRoute, Route } from './route.ts'
 
 /** Responses to requests that match no route. */
@@ -29,7 +30,7 @@ export function createUnroutable(routes: readonly (Route | RawRoute)[]): Unrouta
     allowed,
     faultOf(method, url) {
       const path = pathOf(url)
-      const shown = path.slice(0, quoted_max)
+      const shown = withoutProjectKeys(path).slice(0, quoted_max)
       if (!isDecodable(path)) {
         const detail = `${shown}: expected a path whose percent escapes are UTF-8`
         return problem('invalid_request', { detail, faults: [{ pointer: 'path', detail }] })

@@ -3,13 +3,11 @@ import type { Socket } from 'node:net'
 import type { Problem } from '../../../kernel/problem.ts'
 import type { KeyScope } from '../../../kernel/scopes.ts'
 import type { Clock } from '../../../kernel/time.ts'
-import type { Exchange, ExchangeFacts } from '../../../model/exchange.ts'
+import type { Exchange } from '../../../model/exchange.ts'
 import type { Outcome } from '../../../model/observation.ts'
 import type { Logger, Metrics } from '../../../platform/telemetry/index.ts'
+import type { Endpoint } from './formats.ts'
 import type { ProviderName } from './providers.ts'
-
-/** The endpoints of the proxy: `/v1/chat/completions` and the legacy `/v1/completions`. */
-export type Endpoint = ExchangeFacts['endpoint']
 
 /** The end of a call, as it is counted and recorded. */
 export type Ending = {
@@ -20,7 +18,7 @@ export type Ending = {
   error_message: string
 }
 
-/** The owner and rights of an X-API-Key. Records carry its `environment`. */
+/** The owner and rights of a project key. Records carry its `environment`. */
 export type ProjectKey = {
   readonly key_id: string
   readonly project_id: string
@@ -63,7 +61,10 @@ export type CompletionProxy = {
     response: ServerResponse,
     call: { endpoint: Endpoint; authorised?: () => void },
   ): void
-  /** Answers a request outside the routes of the proxy with an error in the providers' format. */
+  /**
+   * Answers a request outside the routes of the proxy with an error in the shape that clients of
+   * its path read.
+   */
   refuse(request: IncomingMessage, response: ServerResponse, fault: Problem): void
   /** Answers a request that is not valid HTTP; for the server's `clientError` event. */
   onClientError(error: Error, socket: Socket): void

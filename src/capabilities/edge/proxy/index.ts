@@ -1,7 +1,6 @@
 export {
   type CompletionProxy,
   defaultProxySettings,
-  type Endpoint,
   type ExchangeRecorder,
   type ProjectKey,
   type ProjectKeys,
@@ -9,7 +8,7 @@ export {
   type ProxySettings,
 } from './contract.ts'
 export type { Provider } from './providers.ts'
-export { createProxy, proxyRoutes } from './proxy.ts'
+export { createProxy } from './proxy.ts'
 export {
   type CaptureRecorder,
   type CaptureRecorderOptions,
@@ -20,3 +19,4 @@ export {
   type Recorder,
   type RecorderOptions,
 } from './recorder/recorder.ts'
+export { proxyRoutes } from './routes.ts'

@@ -1,48 +1,54 @@
+import type { Endpoint } from './formats.ts'
+
 /**
- * A model provider: an endpoint that speaks the common chat-completion format. To add one, add a
- * constant of this type and list it in `providers`.
+ * A model provider with the wire formats that it speaks. To add one, add a constant of this type
+ * and list it in `providers`.
  */
 export type Provider<Name extends string = string> = {
   /** The value of X-Provider. */
   readonly name: Name
   /**
-   * The provider's own base URL, to whose path the paths below are appended. Undefined for a
+   * The provider's own base URL, to whose path the paths of formats are appended. Undefined for a
    * provider that exists only where the configuration gives its URL.
    */
   readonly base_url: string | undefined
-  readonly paths: Readonly<Record<'chat.completions' | 'completions', string>>
+  /** Formats below the base URL. */
+  readonly formats: readonly Endpoint[]
   /**
-   * Whether `usage.prompt_tokens` of this endpoint includes tokens read from or written to a cache.
+   * Formats of Google's own API, whose paths begin with a version: they are appended to the base
+   * URL without its `/openai` and its version.
    */
-  readonly usage_semantics: 'inclusive' | 'exclusive'
+  readonly google_formats?: readonly Endpoint[]
 }
 
-/** OpenAI, which defines the common format. Its prompt count includes cached tokens. */
+/** OpenAI, which defines the common format. */
 const openai = {
   name: 'openai',
   base_url: 'https://api.openai.com/v1',
-  paths: { 'chat.completions': '/chat/completions', completions: '/completions' },
-  usage_semantics: 'inclusive',
+  formats: ['chat.completions', 'completions', 'responses', 'embeddings', 'models'],
 } as const satisfies Provider
 
 /**
- * Anthropic by its OpenAI-compatible endpoint, which counts as the common format does and reports
- * no cache counts (its native API excludes cached tokens from the input). It has no legacy
- * completions; its own 404 passes through.
+ * Anthropic by its own API, and by its OpenAI-compatible one, which has no legacy completions; its
+ * own 404 passes through.
  */
 const anthropic = {
   name: 'anthropic',
   base_url: 'https://api.anthropic.com/v1',
-  paths: { 'chat.completions': '/chat/completions', completions: '/completions' },
-  usage_semantics: 'inclusive',
+  formats: ['chat.completions', 'completions', 'messages', 'messages.count_tokens', 'models'],
 } as const satisfies Provider
 
-/** Gemini by its OpenAI-compatible endpoint. Its prompt count includes cached tokens. */
+/** Gemini by its own API, and by its OpenAI-compatible one. */
 const gemini = {
   name: 'gemini',
   base_url: 'https://generativelanguage.googleapis.com/v1beta/openai',
-  paths: { 'chat.completions': '/chat/completions', completions: '/completions' },
-  usage_semantics: 'inclusive',
+  formats: ['chat.completions', 'completions', 'embeddings', 'models'],
+  google_formats: [
+    'generate_content',
+    'generate_content.count_tokens',
+    'interactions',
+    'generate_content.models',
+  ],
 } as const satisfies Provider
 
 /**
@@ -52,11 +58,10 @@ const gemini = {
 const scripted = {
   name: 'scripted',
   base_url: undefined,
-  paths: { 'chat.completions': '/chat/completions', completions: '/completions' },
-  usage_semantics: 'inclusive',
+  formats: ['chat.completions', 'completions'],
 } as const satisfies Provider
 
-/** The providers; the first serves calls without X-Provider. */
+/** The providers, in the order in which errors list them. */
 export const providers = [openai, anthropic, gemini, scripted] as const
 
 export type ProviderName = (typeof providers)[number]['name']

@@ -1,20 +1,15 @@
-import { z } from 'zod'
 import { sleep } from '../../../kernel/time.ts'
-import {
-  answerClientError,
-  createRateLimiter,
-  defineRawRoute,
-  type RawRoute,
-} from '../../../platform/http/index.ts'
+import { answerClientError, createRateLimiter } from '../../../platform/http/index.ts'
 import { createQuietLog } from '../../../platform/telemetry/index.ts'
 import { Call, type CallServices } from './call/call.ts'
 import { createCallIds } from './call/call-ids.ts'
+import { dialectOfPath, dialectOfRoute } from './call/dialect.ts'
 import { createIntake } from './call/intake.ts'
 import { createProxyMeters } from './call/meters.ts'
 import { refuseRequest, toProviderFormat } from './call/provider-error.ts'
 import { createRequestHeaderReader } from './call/request-headers.ts'
 import { SlotList } from './call/slot-list.ts'
-import type { CompletionProxy, Endpoint, ProxyDependencies } from './contract.ts'
+import type { CompletionProxy, ProxyDependencies } from './contract.ts'
 import { createResponseHeaderReader } from './relay/answer-writer.ts'
 import { createUpstreams } from './relay/upstream.ts'
 
@@ -65,13 +60,17 @@ export function createProxy(dependencies: ProxyDependencies): CompletionProxy {
   return {
     handle(request, response, { endpoint, authorised }) {
       const headers = readHeaders(request.rawHeaders)
-      intake(new Call(services, endpoint, { request, response, headers }), authorised)
+      const format = dialectOfRoute(endpoint, request)
+      intake(new Call(services, format, { request, response, headers }), authorised)
     },
     onClientError(error, socket) {
-      const status = answerClientError(error, socket, toProviderFormat)
+      const dialect = dialectOfPath({ url: urlInPacket(error), headers: {} })
+      const status = answerClientError(error, socket, (fault) => toProviderFormat(fault, dialect))
       if (status !== 0) services.meters.malformed(status)
     },
-    refuse: refuseRequest,
+    refuse(request, response, fault) {
+      refuseRequest(request, response, { fault, dialect: dialectOfPath(request) })
+    },
     drain,
     async close() {
       watch.stop()
@@ -83,6 +82,16 @@ export function createProxy(dependencies: ProxyDependencies): CompletionProxy {
     },
   }
 }
+
+/** Returns the URL of a request that is not valid HTTP, if its last packet has it; else nothing. */
+function urlInPacket(error: Error): string {
+  const packet = 'rawPacket' in error ? error.rawPacket : undefined
+  if (!Buffer.isBuffer(packet)) return ''
+  return /^[A-Z]+ (\/\S*) /.exec(packet.toString('latin1', 0, urlInPacket_max))?.[1] ?? ''
+}
+
+/** Characters of a packet in which its URL is searched. */
+const urlInPacket_max = 256
 
 /**
  * Interval between two checks for blocked calls, at most; a tenth of the timeout if that is
@@ -104,89 +113,4 @@ function watchBlockedCalls(calls: SlotList<Call>, idle_timeout_ms: number): { st
   const timer = setInterval(look, Math.min(look_ms_max, Math.ceil(idle_timeout_ms / 10)))
   timer.unref()
   return { stop: () => clearInterval(timer) }
-}
-
-/** Returns the two routes of the data plane. Their bodies are forwarded unparsed. */
-export function proxyRoutes(proxy: CompletionProxy): RawRoute[] {
-  return [
-    completionRoute(proxy, {
-      endpoint: 'chat.completions',
-      url: '/v1/chat/completions',
-      id: 'createChatCompletion',
-      summary: 'Forward a chat completion to a model provider and record it',
-    }),
-    completionRoute(proxy, {
-      endpoint: 'completions',
-      url: '/v1/completions',
-      id: 'createCompletion',
-      summary: 'Forward a legacy completion to a model provider and record it',
-    }),
-  ]
-}
-
-const headers: RawRoute['headers'] = [
-  { name: 'X-API-Key', required: true, description: 'A project key, lt_…' },
-  {
-    name: 'Authorization',
-    required: true,
-    description: 'Bearer, then your key for the model provider; never stored or logged',
-  },
-  {
-    name: 'X-Provider',
-    required: false,
-    description: 'openai (the default), anthropic or gemini',
-  },
-  { name: 'X-Task-ID', required: false, description: 'Groups calls into a task' },
-  { name: 'X-Task-Name', required: false, description: 'Names the task' },
-  {
-    name: 'X-Task-Release',
-    required: false,
-    description: 'Release of the agent, such as its version; certifications read it',
-  },
-  { name: 'X-Conversation-ID', required: false, description: 'Groups calls into a conversation' },
-  { name: 'X-User-ID', required: false, description: 'Identifies the end user' },
-  {
-    name: 'traceparent',
-    required: false,
-    description: 'W3C Trace Context: the call becomes a child of this span',
-  },
-]
-
-const anyObject = z.record(z.string(), z.unknown())
-
-function completionRoute(
-  proxy: CompletionProxy,
-  route: { endpoint: Endpoint; url: string; id: string; summary: string },
-): RawRoute {
-  const { endpoint, ...docs } = route
-  return defineRawRoute({
-    ...docs,
-    method: 'POST',
-    auth: 'key',
-    scope: { level: 'project', role: 'editor', key: 'proxy:write' },
-    headers,
-    body: anyObject,
-    reply: anyObject,
-    error_format: 'ProviderError',
-    errors: [
-      'invalid_request',
-      'unknown_provider',
-      'credentials_missing',
-      'credentials_invalid',
-      'provider_authorization_missing',
-      'permission_denied',
-      'body_too_large',
-      'unsupported_media_type',
-      'rate_limited',
-      'provider_unreachable',
-      'provider_cut',
-      'provider_timeout',
-      'overloaded',
-      'shutting_down',
-      'store_unavailable',
-    ],
-    handle: (request, response, authorised) =>
-      proxy.handle(request, response, { endpoint, authorised }),
-    refuse: (request, response, fault) => proxy.refuse(request, response, fault),
-  })
 }

@@ -1,3 +1,5 @@
+import { projectKeyForm } from '../../../kernel/project-key-text.ts'
+
 /** Values of metadata: short texts, numbers, flags. */
 export type Metadata = Record<string, string | number | boolean>
 
@@ -10,7 +12,7 @@ const secretName =
 
 /** Forms of secrets and of e-mail addresses. */
 const secretForms: readonly RegExp[] = [
-  /\blt_(?:sa_|op_)?[A-Za-z0-9]{8}_[A-Za-z0-9]{8,}/,
+  projectKeyForm,
   /\b(?:sk|pk|rk|ghp|gho|ghu|ghs|ghr|github_pat|glpat|xox[abeprs]|AIza|hf|npm|dop_v1)[-_][A-Za-z0-9_-]{12,}/,
   /\b(?:AKIA|ASIA)[0-9A-Z]{16}\b/,
   /\beyJ[\w-]{8,}\.[\w-]{8,}/,

@@ -150,7 +150,7 @@ function encodingOf({ headers }: IncomingMessage): OtlpEncoding | undefined {
 
 /** Returns the headers that may carry a project key. */
 export function credentialsOf({ headers }: Pick<IncomingMessage, 'headers'>): ExportCredentials {
-  const api_key = headers['x-api-key']
+  const api_key = headers['x-api-key'] ?? headers['x-looptrace-key']
   return {
     api_key: typeof api_key === 'string' ? api_key : undefined,
     authorization: headers.authorization,

@@ -43,18 +43,36 @@ test('is empty after `take`', () => {
   expect(capture.take()).toHaveLength(0)
 })
 
-const lastOf = (stream: string) => Buffer.from(stream).subarray(-streamEnd_bytes)
+const lastOf = (stream: string, event: Parameters<typeof endsStream>[1]) =>
+  Buffer.from(stream).subarray(-streamEnd_bytes[event])
 
-test.each(['data: [DONE]\n\n', 'data:[DONE]\r\n\r\n', 'data: {"id":"c"}\n\ndata: [DONE]\n\n'])(
-  '%j is an end',
-  (stream) => {
-    expect(endsStream(lastOf(stream))).toBe(true)
-  },
-)
+const stopped = 'event: message_stop\ndata: {"type":"message_stop"               }\n\n'
+const completed = 'event: response.completed\ndata: {"type":"response.completed"}\n\n'
 
-test.each(['', 'data: {"content":"data: [DONE]"}\n\n', 'data: [DONE]\n\ndata: {"id":"c"}\n\n'])(
-  '%j is not an end',
-  (stream) => {
-    expect(endsStream(lastOf(stream))).toBe(false)
-  },
-)
+test.each([
+  ['done', 'data: [DONE]\n\n'],
+  ['done', 'data:[DONE]\r\n\r\n'],
+  ['done', 'data: {"id":"c"}\n\ndata: [DONE]\n\n'],
+  ['done', ': keep-alive\r\n\r\nevent: done\r\ndata: [DONE]\r\n\r\n'],
+  ['message_stop', stopped],
+  ['message_stop', `event: ping\ndata: {}\n\n${stopped.replaceAll('\n', '\r\n')}`],
+  ['response_end', completed],
+  ['response_end', `event: x\ndata: {}\n\n${completed.replace('completed', 'incomplete')}`],
+  ['response_end', completed.replace('{', `{"text":"${'x'.repeat(100_000)}",`)],
+  ['response_end', `${completed}data: [DONE]\n\n`],
+] as const)('%s: %j is an end', (event, stream) => {
+  expect(endsStream(lastOf(stream, event), event)).toBe(true)
+})
+
+test.each([
+  ['done', ''],
+  ['done', 'data: {"content":"data: [DONE]"}\n\n'],
+  ['done', 'data: [DONE]\n\ndata: {"id":"c"}\n\n'],
+  ['message_stop', 'data: {"text":"event: message_stop"}\n\n'],
+  ['message_stop', stopped.slice(0, -2)],
+  ['message_stop', `${stopped}event: error\ndata: {}\n\n`],
+  ['response_end', 'event: response.created\ndata: {}\n\n'],
+  ['response_end', completed.slice(0, -1)],
+] as const)('%s: %j is not an end', (event, stream) => {
+  expect(endsStream(lastOf(stream, event), event)).toBe(false)
+})

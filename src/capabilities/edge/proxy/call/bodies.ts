@@ -1,3 +1,6 @@
+import type { IncomingMessage } from 'node:http'
+import { type Endpoint, formats } from '../formats.ts'
+
 export const noBytes: Buffer = Buffer.alloc(0)
 
 /** The body of a client's request, as received so far. */
@@ -50,6 +53,16 @@ export class RequestBody {
   }
 }
 
+/** Unread bytes that node:http drains itself, so that the connection can be reused. */
+const discardedByNode_bytes_max = 64 * 1024
+
+/** Returns false for a small rest of a body: node:http reads and drops it by itself. */
+export function hasLargeRest(request: IncomingMessage, content_length: number): boolean {
+  if (request.complete) return false
+  if (content_length === -1) return request.headers['transfer-encoding'] !== undefined
+  return content_length > discardedByNode_bytes_max
+}
+
 /** A provider's answer, as received so far. The relay fills it; the call reads it at its end. */
 export class ProviderAnswer {
   /** 0 until the head comes. */
@@ -69,9 +82,11 @@ export class ProviderAnswer {
     return isEventStream(this.content_type)
   }
 
-  /** True after the provider's `[DONE]`, which ends a stream. */
-  get hasStreamEnd(): boolean {
-    return this.body !== undefined && endsStream(this.body.last(streamEnd_bytes))
+  /** Returns whether the provider's last event has come, which ends a stream of this format. */
+  hasStreamEnd(endpoint: Endpoint): boolean {
+    const { last_event } = formats[endpoint]
+    if (this.body === undefined || last_event === undefined) return false
+    return endsStream(this.body.last(streamEnd_bytes[last_event]), last_event)
   }
 }
 
@@ -169,10 +184,30 @@ class TailRing {
   }
 }
 
-/** Number of last bytes that `endsStream` needs: the mark, its field name and blank lines. */
-export const streamEnd_bytes = 32
+/** The events that end a stream, by the formats that have one. */
+type LastEvent = NonNullable<(typeof formats)[Endpoint]['last_event']>
 
-/** Returns true when the event stream ends with `[DONE]`. `last` is its last bytes. */
-export function endsStream(last: Buffer): boolean {
-  return /(?:^|[\r\n])data: ?\[DONE\]\s*$/.test(last.toString('latin1'))
+/**
+ * Number of last bytes that `endsStream` needs. The last event of Responses holds the whole answer;
+ * a longer one is not recognised.
+ */
+export const streamEnd_bytes: Readonly<Record<LastEvent, number>> = {
+  done: 32,
+  message_stop: 1_024,
+  response_end: 1024 * 1024,
+}
+
+const lastEvents: Readonly<Record<LastEvent, RegExp>> = {
+  done: /(?:^|[\r\n])data: ?\[DONE\]\s*$/,
+  message_stop: /(?:^|[\r\n])event: ?message_stop\r?\n[^\r\n]+\r?\n\r?\n\s*$/,
+  response_end:
+    /(?:^|[\r\n])event: ?response\.(?:completed|incomplete|failed)\r?\n[^\r\n]+\r?\n\r?\n\s*$/,
+}
+
+/** Returns true when an event stream ends with its last event. `last` is its last bytes. */
+export function endsStream(last: Buffer, event: LastEvent): boolean {
+  const text = last.toString('latin1')
+  if (lastEvents[event].test(text)) return true
+  // Other servers end a stream of Responses as one of chat completions.
+  return event === 'response_end' && lastEvents.done.test(text)
 }

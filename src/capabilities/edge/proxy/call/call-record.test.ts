@@ -18,30 +18,30 @@ const streamed = { failed: false, streamed: true }
 
 test('every repetition of the key is redacted from an error', () => {
   const answer = Buffer.from(`{"error":"${key} is no key: ${key}"}`)
-  const said = redactKey(answer, `Bearer  ${key}`, failed)
+  const said = redactKey(answer, key, failed)
   expect(said.toString()).toBe('{"error":"[redacted] is no key: [redacted]"}')
   expect(answer.toString()).toContain(key)
 })
 
 test('a long error is searched from its beginning', () => {
-  const said = redactKey(Buffer.from(key + '.'.repeat(10_000)), `bearer ${key}`, failed)
+  const said = redactKey(Buffer.from(key + '.'.repeat(10_000)), key, failed)
   expect(said.includes(key)).toBe(false)
   expect(said).toHaveLength('[redacted]'.length + 10_000)
 })
 
 test('an error at the end of a stream is found', () => {
   const answer = Buffer.from(`data: ${'.'.repeat(10_000)}\n\ndata: {"error":"${key}"}\n\n`)
-  expect(redactKey(answer, `Bearer ${key}`, streamed).includes(key)).toBe(false)
+  expect(redactKey(answer, key, streamed).includes(key)).toBe(false)
 })
 
 test('an answer without the key, or without an error, is returned unchanged', () => {
   const error = Buffer.from('{"error":"overloaded"}')
-  expect(redactKey(error, `Bearer ${key}`, failed)).toBe(error)
+  expect(redactKey(error, key, failed)).toBe(error)
   const answer = Buffer.from(`{"choices":["${key}"]}`)
-  expect(redactKey(answer, `Bearer ${key}`, { failed: false, streamed: false })).toBe(answer)
+  expect(redactKey(answer, key, { failed: false, streamed: false })).toBe(answer)
 })
 
 test('a short word is not treated as a key', () => {
   const error = Buffer.from('{"error":"a test failed"}')
-  expect(redactKey(error, 'Bearer test', failed)).toBe(error)
+  expect(redactKey(error, 'test', failed)).toBe(error)
 })

@@ -12,18 +12,17 @@ const baggage_characters_max = 8_192
 const requestId_characters_max = 256
 
 /** The parts of a call that are known at its start. */
-type RecordedCall = Pick<
-  ExchangeFacts,
-  'trace_id' | 'observation_id' | 'parent_observation_id' | 'endpoint'
-> &
+type RecordedCall = Pick<ExchangeFacts, 'trace_id' | 'observation_id' | 'parent_observation_id'> &
   Required<Pick<ExchangeFacts, 'ingest_request_id'>> & {
     readonly headers: Pick<RequestHeaders, 'traceparent' | 'tracestate' | 'baggage'>
+    readonly target: { readonly model: string }
     readonly start_ms: number
     readonly body: { readonly bytes: number; readonly isComplete: boolean }
   }
 
 /** The parts of a call that are known at its end. */
 export type CallResult = {
+  endpoint: ExchangeFacts['endpoint']
   key: ProjectKey
   context: CallContext
   /** Empty when the call was refused before its provider was known. */
@@ -46,7 +45,8 @@ export function toExchangeFacts(call: RecordedCall, result: CallResult): Exchang
     trace_id: call.trace_id,
     observation_id: call.observation_id,
     parent_observation_id: call.parent_observation_id,
-    endpoint: call.endpoint,
+    endpoint: result.endpoint,
+    ...(call.target.model !== '' && { path_model: call.target.model }),
     provider: result.provider,
     start_time: formatNs(call.start_ms),
     end_time: formatNs(call.start_ms + result.ended_ms),
@@ -120,11 +120,10 @@ type AnswerKind = { failed: boolean; streamed: boolean }
 /**
  * Returns the recorded copy of an answer without the caller's provider key, because providers
  * repeat a wrong key in their errors. Searches an error completely and a stream at its end; returns
- * any other answer unchanged. `authorization` is the value of the header.
+ * any other answer unchanged.
  */
-export function redactKey(answer: Buffer, authorization: string, kind: AnswerKind): Buffer {
+export function redactKey(answer: Buffer, key: string, kind: AnswerKind): Buffer {
   if (!kind.failed && !kind.streamed) return answer
-  const key = authorization.replace(/^bearer +/i, '').trim()
   if (key.length < key_characters_min) return answer
   const from = kind.failed ? 0 : Math.max(0, answer.length - streamTail_bytes)
   const parts: Buffer[] = []

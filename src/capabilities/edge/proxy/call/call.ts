@@ -4,10 +4,11 @@ import type { Clock } from '../../../../kernel/time.ts'
 import type { Outcome } from '../../../../model/observation.ts'
 import { discardRest } from '../../../../platform/http/index.ts'
 import type { QuietLog } from '../../../../platform/telemetry/index.ts'
-import type { Ending, Endpoint, ExchangeRecorder, ProjectKey, ProxySettings } from '../contract.ts'
+import type { Ending, ExchangeRecorder, ProjectKey, ProxySettings } from '../contract.ts'
+import { type Dialect, type Endpoint, isRecorded } from '../formats.ts'
 import type { CallRelay, RelayedCall } from '../relay/relayed-call.ts'
 import type { Upstream } from '../relay/upstream.ts'
-import { noBytes, type ProviderAnswer, RequestBody } from './bodies.ts'
+import { hasLargeRest, noBytes, type ProviderAnswer, RequestBody } from './bodies.ts'
 import type { CallIds } from './call-ids.ts'
 import {
   clientGoneEnding,
@@ -17,6 +18,7 @@ import {
   redactKey,
   toExchangeFacts,
 } from './call-record.ts'
+import { type CallTarget, toTarget } from './call-target.ts'
 import type { ProxyMeters } from './meters.ts'
 import { writeProviderError } from './provider-error.ts'
 import {
@@ -50,8 +52,10 @@ export class Call implements RelayedCall {
   readonly request: IncomingMessage
   readonly response: ServerResponse
   readonly endpoint: Endpoint
+  readonly dialect: Dialect
   readonly headers: RequestHeaders
   readonly services: CallServices
+  readonly target: CallTarget
   readonly trace_id: string
   readonly parent_observation_id: string
   readonly observation_id: string
@@ -78,14 +82,16 @@ export class Call implements RelayedCall {
 
   constructor(
     services: CallServices,
-    endpoint: Endpoint,
+    { endpoint, dialect }: { endpoint: Endpoint; dialect: Dialect },
     exchange: { request: IncomingMessage; response: ServerResponse; headers: RequestHeaders },
   ) {
     this.services = services
     this.endpoint = endpoint
+    this.dialect = dialect
     this.request = exchange.request
     this.response = exchange.response
     this.headers = exchange.headers
+    this.target = toTarget(exchange.request.url)
     this.start_ms = services.clock.now_ms()
     this.#startedAt_ms = performance.now()
     const { traceparent } = this.headers
@@ -163,7 +169,8 @@ export class Call implements RelayedCall {
   /** Answers with an error of ours before the provider was called. */
   refuse(fault: Problem, headers: readonly string[] = []): void {
     this.settle(endingFrom('refused', fault))
-    const close = fault.code === 'shutting_down' || this.#restIsLarge()
+    const isStopping = fault.code === 'shutting_down'
+    const close = isStopping || hasLargeRest(this.request, this.headers.content_length)
     this.#sendError(fault, close ? [...headers, 'Connection', 'close'] : headers)
     if (close) discardRest(this.request, this.response, this.services.settings.body_bytes_max)
     else this.response.end()
@@ -201,7 +208,7 @@ export class Call implements RelayedCall {
     this.#errorStatus = fault.status
     const ids = ['X-Trace-ID', this.trace_id, 'X-Request-ID', this.#ownRequestId()]
     if (this.#key !== undefined) ids.push('X-Ingest-Request-ID', this.ingest_request_id)
-    writeProviderError(this.response, fault, { ids, more })
+    writeProviderError(this.response, { fault, dialect: this.dialect }, { ids, more })
   }
 
   #ownRequestId(): string {
@@ -212,14 +219,6 @@ export class Call implements RelayedCall {
   /** Status sent to the client, or about to be; 0 before there is one. */
   #statusCode(): number {
     return this.#errorStatus === 0 ? (this.#answer?.status_code ?? 0) : this.#errorStatus
-  }
-
-  /** Returns false for a small rest of a body: node:http reads and drops it by itself. */
-  #restIsLarge(): boolean {
-    if (this.request.complete) return false
-    const { content_length } = this.headers
-    if (content_length === -1) return this.request.headers['transfer-encoding'] !== undefined
-    return content_length > discardedByNode_bytes_max
   }
 
   #close(): void {
@@ -244,7 +243,7 @@ export class Call implements RelayedCall {
   #tookWholeStream(): boolean {
     const answer = this.#answer
     if (!answer?.isStream || this.response.writableLength > lastChunk_bytes) return false
-    return answer.hasStreamEnd
+    return answer.hasStreamEnd(this.endpoint)
   }
 
   #clientGone(): void {
@@ -266,10 +265,11 @@ export class Call implements RelayedCall {
       duration_s: this.#endedAt_ms / 1000,
       first_byte_s: first_ms === undefined ? null : first_ms / 1000,
     })
-    if (!this.#key) return
+    if (!this.#key || !isRecorded(this.endpoint)) return
     const { capture_request_bytes_max } = this.services.settings
     const isRequestCaptured = this.body.isCaptured(capture_request_bytes_max)
     const facts = toExchangeFacts(this, {
+      endpoint: this.endpoint,
       key: this.#key,
       context: this.#context,
       provider,
@@ -279,7 +279,7 @@ export class Call implements RelayedCall {
       ended_ms: this.#endedAt_ms,
     })
     const request = isRequestCaptured ? this.body.received() : noBytes
-    const response = redactKey(answer?.body?.take() ?? noBytes, this.headers.authorization, {
+    const response = redactKey(answer?.body?.take() ?? noBytes, this.target.provider_key, {
       failed: this.#statusCode() >= 400,
       streamed: facts.streamed,
     })
@@ -291,6 +291,3 @@ export class Call implements RelayedCall {
  * Length of `0\r\n\r\n`, which ends a chunked body. A client that has `[DONE]` may not wait for it.
  */
 const lastChunk_bytes = 5
-
-/** Unread bytes that node:http drains itself, so that the connection can be reused. */
-const discardedByNode_bytes_max = 64 * 1024

@@ -2,9 +2,12 @@ import { Problem, problem } from '../../../../kernel/problem.ts'
 import type { RateLimiter } from '../../../../platform/http/index.ts'
 import type { Logger } from '../../../../platform/telemetry/index.ts'
 import type { ProjectKey, ProjectKeys } from '../contract.ts'
+import { type Dialect, formats } from '../formats.ts'
 import { Relay, type RelayServices } from '../relay/relay.ts'
 import type { Upstream, Upstreams } from '../relay/upstream.ts'
 import type { Call } from './call.ts'
+import { readPathModel } from './call-target.ts'
+import { type Credentials, keyHeader, readCredentials, withKeyHeader } from './credentials.ts'
 import { readContext } from './request-headers.ts'
 
 type IntakeOptions = {
@@ -28,25 +31,20 @@ export function createIntake(
 
   function take(call: Call, authorised?: () => void): void {
     if (options.stopping()) throw problem('shutting_down', { retry_after_s: 1 })
-    const key = keys.authenticate(readApiKey(call))
-    if (key instanceof Promise) acceptLater(call, key, authorised)
-    else accept(call, key, authorised)
+    const credentials = credentialsOf(call)
+    const key = keys.authenticate(credentials.project_key)
+    const go = (found: ProjectKey | undefined) => accept(call, { credentials, found, authorised })
+    if (key instanceof Promise) {
+      key.then(
+        (found) => guarded(call, () => go(found)),
+        (error: unknown) => refuse(call, error),
+      )
+    } else go(key)
   }
 
-  function acceptLater(
-    call: Call,
-    key: Promise<ProjectKey | undefined>,
-    authorised?: () => void,
-  ): void {
-    key.then(
-      (found) => guarded(call, () => accept(call, found, authorised)),
-      (error: unknown) => refuse(call, error),
-    )
-  }
-
-  function accept(call: Call, found: ProjectKey | undefined, authorised?: () => void): void {
+  function accept(call: Call, { credentials, found, authorised }: Admission): void {
     if (call.isClosed) return
-    const key = checkKey(found)
+    const key = checkKey(found, credentials.project_key_place)
     authorised?.()
     call.setKey(key)
     const rate = limiter.take(key.key_id, call.start_ms)
@@ -54,7 +52,7 @@ export function createIntake(
       call.refuse(rate.fault, rate.headers)
       return
     }
-    const upstream = admit(call, upstreams)
+    const upstream = admit(call, credentials, upstreams)
     call.setUpstream(upstream)
     readBody(call, {
       complete: () => guarded(call, () => send(call, upstream)),
@@ -89,32 +87,39 @@ export function createIntake(
   return (call, authorised) => guarded(call, () => take(call, authorised))
 }
 
-/** Returns the value of X-API-Key. Throws `credentials_missing` or `invalid_request`. */
-function readApiKey({ headers }: Call): string {
-  if (headers.repeated === '') {
-    if (headers.api_key !== '') return headers.api_key
-    const detail = 'X-API-Key is missing: send a project key, lt_…'
-    throw problem('credentials_missing', { detail, faults: [{ pointer: 'X-API-Key', detail }] })
+/** The keys of a call, and the owner of its project key. */
+type Admission = {
+  credentials: Credentials
+  found: ProjectKey | undefined
+  authorised: (() => void) | undefined
+}
+
+/** Reads the keys of a call, and takes them out of its query. Throws the refusal. */
+function credentialsOf({ headers, target, dialect }: Call): Credentials {
+  if (headers.repeated !== '') {
+    const detail = `${headers.repeated}: sent more than once, expected one`
+    throw problem('invalid_request', { detail, faults: [{ pointer: headers.repeated, detail }] })
   }
-  const detail = `${headers.repeated}: sent more than once, expected one`
-  throw problem('invalid_request', { detail, faults: [{ pointer: headers.repeated, detail }] })
+  const credentials = readCredentials(headers, target.query, dialect)
+  target.query = credentials.query
+  return credentials
 }
 
 /**
  * Throws `credentials_invalid` for an unknown key, `permission_denied` for a missing scope, and
  * `project_archived`.
  */
-function checkKey(key: ProjectKey | undefined): ProjectKey {
+function checkKey(key: ProjectKey | undefined, place: string): ProjectKey {
   if (!key) {
-    const detail = 'X-API-Key: the project key is unknown or revoked'
-    throw problem('credentials_invalid', { detail, faults: [{ pointer: 'X-API-Key', detail }] })
+    const detail = `${place}: the project key is unknown or revoked`
+    throw problem('credentials_invalid', { detail, faults: [{ pointer: place, detail }] })
   }
   if (!key.scopes.has('proxy:write')) {
-    const detail = 'X-API-Key: the key lacks the scope proxy:write'
-    throw problem('permission_denied', { detail, faults: [{ pointer: 'X-API-Key', detail }] })
+    const detail = `${place}: the key lacks the scope proxy:write`
+    throw problem('permission_denied', { detail, faults: [{ pointer: place, detail }] })
   }
   if (key.is_archived) {
-    const detail = 'X-API-Key: the project of the key is archived; an admin of it can restore it'
+    const detail = `${place}: the project of the key is archived; an admin of it can restore it`
     throw problem('project_archived', { detail })
   }
   return key
@@ -124,18 +129,28 @@ function checkKey(key: ProjectKey | undefined): ProjectKey {
  * Checks the headers of an authenticated call and finds its provider; sets the call's context.
  * Throws the refusal.
  */
-function admit(call: Call, upstreams: Upstreams): Upstream {
-  const { headers, services } = call
+function admit(call: Call, credentials: Credentials, upstreams: Upstreams): Upstream {
+  const { headers, services, dialect } = call
+  call.target.provider_key = credentials.provider_key
   call.setContext(readContext(headers))
-  checkContentType(headers.content_type)
-  checkAuthorization(headers.authorization)
-  const upstream =
-    headers.provider === '' ? upstreams.first : findUpstream(headers.provider, upstreams)
+  if (call.request.method !== 'GET') checkContentType(headers.content_type)
+  if (credentials.provider_key === '') throw noProviderKey(headers.authorization, dialect)
+  const upstream = upstreamOf(call, upstreams)
+  if (formats[call.endpoint].path === undefined) call.target.model = modelIn(call)
+  if (!credentials.isPlain) {
+    const header = keyHeader(dialect, credentials.provider_key)
+    headers.forwarded = withKeyHeader(headers.forwarded, header)
+  }
   if (headers.content_length > services.settings.body_bytes_max) {
     throw bodyTooLarge(services.settings.body_bytes_max)
   }
   if (upstream.inFlight >= services.settings.upstream_connections_max) throw overloaded()
   return upstream
+}
+
+/** Returns the model in the path of a call; empty where the path is a collection. */
+function modelIn({ target }: Call): string {
+  return /^\/v[^/]+\/models\/./.test(target.path) ? readPathModel(target.path) : ''
 }
 
 function checkContentType(value: string): void {
@@ -149,21 +164,38 @@ function checkContentType(value: string): void {
   })
 }
 
-/** Checks the scheme only: the key is for the provider and is never read here. */
-function checkAuthorization(value: string): void {
-  if (/^bearer +\S/i.test(value)) return
-  const detail = `Authorization is ${value === '' ? 'missing' : 'not of the Bearer scheme'}: send "Bearer " and your key for the model provider`
-  throw problem('provider_authorization_missing', {
-    detail,
-    faults: [{ pointer: 'Authorization', detail }],
-  })
+function noProviderKey(authorization: string, dialect: Dialect): Problem {
+  const [pointer, means] = providerKeyPlaces[dialect]
+  const fault =
+    dialect !== 'openai' || authorization === '' || authorization.includes('lt_')
+      ? 'missing'
+      : 'not of the Bearer scheme'
+  const detail = `${pointer} is ${fault}: send ${means} for the model provider`
+  return problem('provider_authorization_missing', { detail, faults: [{ pointer, detail }] })
 }
 
-function findUpstream(name: string, upstreams: Upstreams): Upstream {
-  const upstream = upstreams.get(name.trim().toLowerCase())
-  if (upstream) return upstream
-  const detail = `X-Provider: got ${quoted(name)}, expected one of ${upstreams.names.join(', ')}`
-  throw problem('unknown_provider', { detail, faults: [{ pointer: 'X-Provider', detail }] })
+/** The usual place of the provider's key, and what it holds. */
+const providerKeyPlaces: Readonly<Record<Dialect, readonly [pointer: string, means: string]>> = {
+  openai: ['Authorization', '"Bearer " and your key'],
+  anthropic: ['x-api-key', 'your key'],
+  google: ['x-goog-api-key', 'your key'],
+}
+
+/** Returns the provider that a call names, or that of its format. Throws when it cannot serve it. */
+function upstreamOf({ headers, endpoint, dialect }: Call, upstreams: Upstreams): Upstream {
+  const isOfAnthropic = endpoint === 'models' && dialect === 'anthropic'
+  const usual = isOfAnthropic ? 'anthropic' : formats[endpoint].provider
+  const name = headers.provider === '' ? usual : headers.provider.trim().toLowerCase()
+  const upstream = upstreams.get(name)
+  const pointer = 'X-Provider'
+  if (!upstream) {
+    const detail = `X-Provider: got ${quoted(headers.provider)}, expected one of ${upstreams.names.join(', ')}`
+    throw problem('unknown_provider', { detail, faults: [{ pointer, detail }] })
+  }
+  if (upstream.paths[endpoint] !== undefined) return upstream
+  const speakers = upstreams.names.filter((one) => upstreams.get(one)?.paths[endpoint])
+  const detail = `X-Provider: ${name} does not speak ${endpoint}, expected ${speakers.join(' or ')}`
+  throw problem('format_unsupported', { detail, faults: [{ pointer, detail }] })
 }
 
 function quoted(value: string): string {

@@ -1,6 +1,6 @@
 import type { Outcome } from '../../../../model/observation.ts'
 import type { Metrics } from '../../../../platform/telemetry/index.ts'
-import type { Endpoint } from '../contract.ts'
+import type { Endpoint } from '../formats.ts'
 
 /** One finished call, as it is counted. */
 type EndedCall = {

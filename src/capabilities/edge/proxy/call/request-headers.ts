@@ -1,11 +1,16 @@
 import { isUtf8 } from 'node:buffer'
 import { traceIdFrom } from '../../../../kernel/ids.ts'
 import { problem } from '../../../../kernel/problem.ts'
+import { holdsProjectKey } from '../../../../kernel/project-key-text.ts'
 
 /** The request headers that the proxy uses, and those that it forwards to the provider. */
 export type RequestHeaders = {
+  /** Values of the headers that may carry keys, ours or the provider's. */
   api_key: string
+  looptrace_key: string
   authorization: string
+  goog_api_key: string
+  azure_api_key: string
   content_type: string
   /** -1 when not declared: the body is chunked, or empty. */
   content_length: number
@@ -24,17 +29,22 @@ export type RequestHeaders = {
   repeated: string
 }
 
+type Key = 'api_key' | 'looptrace_key' | 'authorization' | 'goog_api_key' | 'azure_api_key'
 type Field = Exclude<keyof RequestHeaders, 'forwarded' | 'repeated' | 'content_length'>
 type Role =
   | { kind: 'forward' | 'strip' | 'connection' | 'length' }
-  /** `sent`: it is forwarded too. `once`: it may come only once. */
-  | { kind: 'field'; field: Field; sent: boolean; once: boolean }
+  /** `sent`: it is forwarded too. `once`: it may come only once. `key`: it may hold a key of ours. */
+  | { kind: 'field'; field: Field; sent: boolean; once: boolean; key?: true }
 
 const forward: Role = { kind: 'forward' }
 const strip: Role = { kind: 'strip' }
 
-function ours(field: Field): Role {
+function ours(field: Exclude<Field, Key>): Role {
   return { kind: 'field', field, sent: false, once: true }
+}
+
+function keyOf(field: Key, { sent, once }: { sent: boolean; once: boolean }): Role {
+  return { kind: 'field', field, sent, once, key: true }
 }
 
 /**
@@ -43,14 +53,17 @@ function ours(field: Field): Role {
  * headers in which proxies in front name the client and our hosts.
  */
 const roles: ReadonlyMap<string, Role> = new Map<string, Role>([
-  ['x-api-key', ours('api_key')],
+  ['x-api-key', keyOf('api_key', { sent: false, once: true })],
+  ['x-looptrace-key', keyOf('looptrace_key', { sent: false, once: false })],
+  ['authorization', keyOf('authorization', { sent: true, once: true })],
+  ['x-goog-api-key', keyOf('goog_api_key', { sent: false, once: false })],
+  ['api-key', keyOf('azure_api_key', { sent: false, once: false })],
   ['x-provider', ours('provider')],
   ['x-task-id', ours('task_id')],
   ['x-task-name', ours('task_name')],
   ['x-conversation-id', ours('conversation_id')],
   ['x-user-id', ours('user_id')],
   ['x-task-release', ours('release')],
-  ['authorization', { kind: 'field', field: 'authorization', sent: true, once: true }],
   ['content-type', { kind: 'field', field: 'content_type', sent: true, once: true }],
   ['traceparent', { kind: 'field', field: 'traceparent', sent: true, once: false }],
   ['tracestate', { kind: 'field', field: 'tracestate', sent: true, once: false }],
@@ -84,7 +97,16 @@ const roles: ReadonlyMap<string, Role> = new Map<string, Role>([
 /** Makes a reader of node's `rawHeaders`. */
 export function createRequestHeaderReader(): (rawHeaders: readonly string[]) => RequestHeaders {
   const table = createHeaderRoles(roles)
-  return (rawHeaders) => readHeaders(rawHeaders, (name) => table.of(name) ?? unnamedRole(name))
+  return (rawHeaders) =>
+    readHeaders(rawHeaders, (name, value) => {
+      const role = table.of(name) ?? unnamedRole(name)
+      return holdsProjectKey(value) ? roleOfKey(role) : role
+    })
+}
+
+/** Strips a header that is no place of a key: neither the provider nor a record gets a key of ours. */
+function roleOfKey(role: Role): Role {
+  return role.kind === 'field' && role.key ? role : strip
 }
 
 /** Strips every X-Task- header, which is ours, and every X-Forwarded- header, known or not. */
@@ -100,14 +122,14 @@ const strippedName = /^x-(?:task-|forwarded(?:-|$))/i
 
 function readHeaders(
   rawHeaders: readonly string[],
-  roleOf: (name: string) => Role,
+  roleOf: (name: string, value: string) => Role,
 ): RequestHeaders {
   const headers = noHeaders()
   let connection = ''
   for (let i = 0; i < rawHeaders.length; i += 2) {
     const name = rawHeaders[i] ?? ''
     const value = rawHeaders[i + 1] ?? ''
-    const role = roleOf(name)
+    const role = roleOf(name, value)
     if (role.kind === 'forward') headers.forwarded.push(name, value)
     else if (role.kind === 'field') {
       readField(headers, role, value, name)
@@ -122,7 +144,10 @@ function readHeaders(
 function noHeaders(): RequestHeaders {
   return {
     api_key: '',
+    looptrace_key: '',
     authorization: '',
+    goog_api_key: '',
+    azure_api_key: '',
     content_type: '',
     content_length: -1,
     provider: '',

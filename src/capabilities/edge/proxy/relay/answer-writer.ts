@@ -2,7 +2,7 @@ import type { ServerResponse } from 'node:http'
 import type { Dispatcher } from 'undici'
 import type { Problem } from '../../../../kernel/problem.ts'
 import type { ProviderAnswer } from '../call/bodies.ts'
-import { formatProviderError } from '../call/provider-error.ts'
+import { formatErrorEvent } from '../call/provider-error.ts'
 import { createHeaderRoles, type HeaderRoles, removeNamed } from '../call/request-headers.ts'
 import type { RelayedCall } from './relayed-call.ts'
 import { endsEvent, UsageChunkFilter } from './usage-chunk-filter.ts'
@@ -75,7 +75,8 @@ export class AnswerWriter {
       return
     }
     const separator = this.#last === undefined || endsEvent(this.#last) ? '' : '\n\n'
-    this.#body?.end(Buffer.from(`${separator}data: ${formatProviderError(fault)}\n\n`))
+    const { endpoint, dialect } = this.#call
+    this.#body?.end(Buffer.from(separator + formatErrorEvent(fault, endpoint, dialect)))
   }
 
   #completing(): Buffer | undefined {

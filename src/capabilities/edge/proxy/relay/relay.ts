@@ -5,10 +5,11 @@ import type { Outcome } from '../../../../model/observation.ts'
 import type { QuietLog } from '../../../../platform/telemetry/index.ts'
 import { BodyCapture, ProviderAnswer } from '../call/bodies.ts'
 import type { ProxySettings } from '../contract.ts'
+import { formats } from '../formats.ts'
 import { AnswerWriter, type RawHeaders, type ResponseHeaders } from './answer-writer.ts'
 import type { CallRelay, RelayedCall } from './relayed-call.ts'
 import { applyEdit, findUsageEdit } from './stream-options.ts'
-import type { Upstream } from './upstream.ts'
+import type { Upstream, UpstreamPath } from './upstream.ts'
 
 /** Services that all relays of a proxy share. */
 export type RelayServices = {
@@ -40,9 +41,9 @@ export class Relay implements Dispatcher.DispatchHandler, CallRelay {
 
   /** Sends the request; adds a request for usage unless the client made a choice. */
   start(): void {
-    const { start_ms, body } = this.#call
-    const refused = start_ms < this.#upstream.usageRefusedUntil_ms
-    const edit = refused ? undefined : findUsageEdit(body.whole)
+    const { start_ms, body, endpoint } = this.#call
+    const asks = formats[endpoint].asks_usage && start_ms >= this.#upstream.usageRefusedUntil_ms
+    const edit = asks ? findUsageEdit(body.whole) : undefined
     this.answer.isUsageOurs = edit !== undefined
     this.#dispatch(edit ? applyEdit(body.whole, edit) : body.whole)
   }
@@ -57,16 +58,19 @@ export class Relay implements Dispatcher.DispatchHandler, CallRelay {
   }
 
   #dispatch(body: Buffer): void {
-    const { headers, request, endpoint } = this.#call
-    const url = request.url ?? ''
-    const query = url.indexOf('?')
-    const path = this.#upstream.paths[endpoint] ?? ''
+    const { headers, request, endpoint, target } = this.#call
+    const upstreamPath = this.#upstream.paths[endpoint] ?? noPath
+    const path =
+      upstreamPath.from === undefined
+        ? upstreamPath.path
+        : upstreamPath.path + target.path.slice(upstreamPath.from)
+    const isGet = request.method === 'GET'
     this.#upstream.pool.dispatch(
       {
-        method: 'POST',
-        path: query === -1 ? path : path + url.slice(query),
+        method: isGet ? 'GET' : 'POST',
+        path: path + target.query,
         headers: headers.forwarded,
-        body,
+        body: isGet ? null : body,
       },
       this,
     )
@@ -192,6 +196,9 @@ export class Relay implements Dispatcher.DispatchHandler, CallRelay {
     this.#upstream.usageRefusedUntil_ms = clock.now_ms() + settings.usage_refusal_kept_ms
   }
 }
+
+/** Calls of formats that a provider does not speak are refused before. */
+const noPath: UpstreamPath = { path: '', from: undefined }
 
 /** Passed to undici to stop a call that has ended. */
 class CallEnded extends Error {

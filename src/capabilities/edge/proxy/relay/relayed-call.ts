@@ -2,7 +2,9 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Problem } from '../../../../kernel/problem.ts'
 import type { Outcome } from '../../../../model/observation.ts'
 import type { ProviderAnswer } from '../call/bodies.ts'
-import type { Ending, Endpoint } from '../contract.ts'
+import type { CallTarget } from '../call/call-target.ts'
+import type { Ending } from '../contract.ts'
+import type { Dialect, Endpoint } from '../formats.ts'
 
 /** A call as its relay sees it: the request to send, and a sink for the answer. */
 export type RelayedCall = RelayRequest & RelaySink
@@ -12,6 +14,8 @@ export type RelayRequest = {
   readonly request: IncomingMessage
   readonly response: ServerResponse
   readonly endpoint: Endpoint
+  readonly dialect: Dialect
+  readonly target: CallTarget
   readonly headers: { readonly forwarded: string[] }
   readonly body: { readonly whole: Buffer }
   readonly start_ms: number

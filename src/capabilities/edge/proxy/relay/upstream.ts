@@ -1,12 +1,14 @@
 import { Pool } from 'undici'
-import type { Endpoint, ProxySettings } from '../contract.ts'
-import { type ProviderName, providers } from '../providers.ts'
+import type { ProxySettings } from '../contract.ts'
+import { type Endpoint, formats } from '../formats.ts'
+import { type Provider, type ProviderName, providers } from '../providers.ts'
 
 /** One provider with its connections. */
 export type Upstream = {
   readonly provider: ProviderName
   readonly pool: Pool
-  readonly paths: Readonly<Partial<Record<Endpoint, string>>>
+  /** By the formats that the provider speaks: what stands before the path of a call. */
+  readonly paths: Readonly<Partial<Record<Endpoint, UpstreamPath>>>
   /** Calls that wait for this provider. */
   inFlight: number
   /**
@@ -15,8 +17,10 @@ export type Upstream = {
   usageRefusedUntil_ms: number
 }
 
+/** A whole path; or the start of it, to which the path of the client is added from `from` on. */
+export type UpstreamPath = { readonly path: string; readonly from: number | undefined }
+
 export type Upstreams = {
-  readonly first: Upstream
   get(name: string): Upstream | undefined
   readonly names: readonly string[]
   close(): Promise<void>
@@ -31,32 +35,44 @@ export function createUpstreams(
   settings: ProxySettings,
 ): Upstreams {
   const byName = new Map<string, Upstream>()
-  for (const { name, base_url, paths } of providers) {
-    const address = baseUrls[name] ?? base_url
+  for (const provider of providers) {
+    const { name } = provider
+    const address = baseUrls[name] ?? provider.base_url
     if (address === undefined) continue
     const url = new URL(address)
-    const prefix = url.pathname.replace(/\/+$/, '')
     byName.set(name, {
       provider: name,
       pool: new Pool(url.origin, poolOptions(settings)),
-      paths: {
-        'chat.completions': `${prefix}${paths['chat.completions']}`,
-        completions: `${prefix}${paths.completions}`,
-      },
+      paths: pathsOf(provider, url.pathname.replace(/\/+$/, '')),
       inFlight: 0,
       usageRefusedUntil_ms: 0,
     })
   }
-  const first = byName.get(providers[0].name)
-  if (!first) throw new Error(`the provider ${providers[0].name} has no base URL`)
   return {
-    first,
     get: (name) => byName.get(name),
     names: [...byName.keys()],
     close: async () => {
       await Promise.all([...byName.values()].map(({ pool }) => pool.destroy()))
     },
   }
+}
+
+/** The version that a path of a client starts with, where the base URL has its own. */
+const clientVersion = '/v1'
+
+/** Returns the upstream paths of a provider; `base` is the path of its base URL. */
+export function pathsOf(provider: Provider, base: string): Upstream['paths'] {
+  const paths: Partial<Record<Endpoint, UpstreamPath>> = {}
+  for (const endpoint of provider.formats) {
+    const { path } = formats[endpoint]
+    paths[endpoint] =
+      path === undefined
+        ? { path: base, from: clientVersion.length }
+        : { path: `${base}${path}`, from: undefined }
+  }
+  const root = base.replace(/\/openai$/, '').replace(/\/v1(?:alpha|beta)?$/, '')
+  for (const endpoint of provider.google_formats ?? []) paths[endpoint] = { path: root, from: 0 }
+  return paths
 }
 
 /** Larger than usual: providers send rate limits, cookies and tracing headers. */

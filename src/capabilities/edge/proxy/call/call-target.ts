@@ -1,0 +1,54 @@
+import { problem } from '../../../../kernel/problem.ts'
+import { holdsProjectKey } from '../../../../kernel/project-key-text.ts'
+
+/** What a call sends to its provider beside its body and headers. */
+export type CallTarget = {
+  /** The path of the client, as sent. */
+  readonly path: string
+  /** The query with its question mark; empty without one. The intake takes keys out of it. */
+  query: string
+  /** The model that the path names; empty where none does, or before it is read. */
+  model: string
+  /** The provider's key without its scheme; empty before it is read. */
+  provider_key: string
+}
+
+/** Splits the URL of a request. */
+export function toTarget(url = ''): CallTarget {
+  const query = url.indexOf('?')
+  const rest = { model: '', provider_key: '' }
+  if (query === -1) return { path: url, query: '', ...rest }
+  return { path: url.slice(0, query), query: url.slice(query), ...rest }
+}
+
+/** Maximum characters of a model in a path. */
+const pathModel_max = 256
+
+/**
+ * Returns the model that a path names in its last step, before the colon of a method. Throws
+ * `invalid_request` for a step that is no name: it must not lead to another path of the provider.
+ */
+export function readPathModel(path: string): string {
+  const step = path.slice(path.lastIndexOf('/') + 1)
+  const colon = step.lastIndexOf(':')
+  const model = decode(colon === -1 ? step : step.slice(0, colon))
+  const isKey = model !== undefined && (model.startsWith('lt_') || holdsProjectKey(model))
+  if (model !== undefined && !isKey && model.length <= pathModel_max && nameForm.test(model)) {
+    return model
+  }
+  const detail = isKey
+    ? 'the model in the path is a project key, expected a model'
+    : `the model in the path: expected at most ${pathModel_max} letters, digits, ".", "_", "-", "@" or ":"`
+  throw problem('invalid_request', { detail, faults: [{ pointer: 'path', detail }] })
+}
+
+/** The first character is no point, so that no step is `..`. */
+const nameForm = /^[A-Za-z0-9_][\w.@:-]*$/
+
+function decode(text: string): string | undefined {
+  try {
+    return decodeURIComponent(text)
+  } catch {
+    return undefined
+  }
+}
