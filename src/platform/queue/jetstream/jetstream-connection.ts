@@ -10,6 +10,7 @@ import { backOff } from '../../../kernel/back-off.ts'
 import { sleep } from '../../../kernel/time.ts'
 import { QueueUnavailable } from '../contract.ts'
 import { type QueueLogger, queueJitter } from '../run-batch.ts'
+import { type NatsCredentials, natsServers } from './nats-servers.ts'
 
 /** Options of the connection to NATS. */
 export type JetStreamConnectionOptions = {
@@ -261,50 +262,4 @@ function authenticationOf(credentials: NatsCredentials): NodeConnectionOptions {
 function reconnectDelay_ms(attempt: number): number {
   const rule = { base_ms: reconnect_ms_min, max_ms: reconnect_ms_max, jitter: queueJitter }
   return backOff(rule, attempt)
-}
-
-/** Credentials for NATS. They are secrets, and never in a log line or an error. */
-type NatsCredentials =
-  | { kind: 'token'; token: string }
-  | { kind: 'password'; user: string; password: string }
-  /** The text of a `.creds` file (a JWT and its seed). */
-  | { kind: 'creds'; creds: string }
-  /** The seed of an nkey. */
-  | { kind: 'nkey'; seed: string }
-
-/** Server addresses without their user part, and the credentials of that part. */
-type NatsServers = {
-  addresses: string[]
-  credentials: NatsCredentials | undefined
-  /** Whether any address is `tls://`. */
-  tls: boolean
-}
-
-/**
- * Parses addresses such as `nats://user:password@host:4222` (also `tls://`; a user without password
- * is a token), because the client supports no user part, and addresses are logged. Throws
- * TypeError, without quoting the address, for an invalid one.
- */
-export function natsServers(servers: readonly string[]): NatsServers {
-  const urls = servers.map(parseServer)
-  const withUser = urls.find(({ username }) => username !== '')
-  return {
-    addresses: urls.map(({ host }) => host),
-    credentials: withUser && credentialsOf(withUser),
-    tls: urls.some(({ protocol }) => protocol === 'tls:'),
-  }
-}
-
-function parseServer(server: string, index: number): URL {
-  const url = URL.parse(server.includes('://') ? server : `nats://${server}`)
-  if (url === null || !['nats:', 'tls:'].includes(url.protocol) || url.host === '') {
-    throw new TypeError(`NATS server ${index + 1}: expected nats://host:port or tls://host:port`)
-  }
-  return url
-}
-
-function credentialsOf({ username, password }: URL): NatsCredentials {
-  const user = decodeURIComponent(username)
-  if (password === '') return { kind: 'token', token: user }
-  return { kind: 'password', user, password: decodeURIComponent(password) }
 }

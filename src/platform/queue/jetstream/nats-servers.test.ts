@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { natsServers } from './jetstream-connection.ts'
+import { natsServers } from './nats-servers.ts'
 
 test('parses addresses with or without scheme and user', () => {
   expect(natsServers(['nats://one:4222', 'two:4223', 'nats://[::1]:4224', 'three'])).toEqual({
