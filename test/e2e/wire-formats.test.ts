@@ -1,0 +1,147 @@
+import { createServer, type Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import Anthropic from '@anthropic-ai/sdk'
+import { GoogleGenAI } from '@google/genai'
+import OpenAI from 'openai'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { type Api, apiByKey } from '../support/clients/api-reader.ts'
+import { eventually } from '../support/eventually.ts'
+import { type SingleMachine, startSingleMachine } from '../support/single-machine.ts'
+
+/** Agents of three vendors' clients that ask one thing again and again, through the whole product. */
+let machine: SingleMachine
+let provider: Server
+let api: Api
+
+const args = { path: 'src/app.ts' }
+const steps = 7
+
+/** Answers each call with the same tool call, in the format of its path. */
+function answerOf(path: string, at: number): object {
+  if (path.endsWith('/responses')) {
+    const call = { type: 'function_call', id: `fc_${at}`, call_id: `c${at}`, name: 'read_file' }
+    return {
+      ...{ id: `resp_${at}`, object: 'response', status: 'completed', model: 'gpt-5-mini' },
+      output: [{ ...call, arguments: JSON.stringify(args), status: 'completed' }],
+      usage: { input_tokens: 90, output_tokens: 10, total_tokens: 100 },
+    }
+  }
+  if (path.endsWith('/messages')) {
+    return {
+      ...{ id: `msg_${at}`, type: 'message', role: 'assistant', model: 'claude-sonnet-4-5' },
+      content: [{ type: 'tool_use', id: `c${at}`, name: 'read_file', input: args }],
+      ...{ stop_reason: 'tool_use', usage: { input_tokens: 90, output_tokens: 10 } },
+    }
+  }
+  const content = { role: 'model', parts: [{ functionCall: { name: 'read_file', args } }] }
+  return {
+    candidates: [{ content, finishReason: 'STOP' }],
+    ...{ modelVersion: 'gemini-2.5-flash', responseId: `r${at}` },
+    usageMetadata: { promptTokenCount: 90, candidatesTokenCount: 10, totalTokenCount: 100 },
+  }
+}
+
+beforeAll(async () => {
+  let calls = 0
+  provider = createServer((request, response) => {
+    request.resume().on('end', () => {
+      const [path = ''] = (request.url ?? '').split('?', 1)
+      calls += 1
+      response.writeHead(200, { 'content-type': 'application/json' })
+      response.end(JSON.stringify(answerOf(path, calls)))
+    })
+  })
+  await new Promise<void>((resolve) => provider.listen(0, '127.0.0.1', resolve))
+  const base = `http://127.0.0.1:${(provider.address() as AddressInfo).port}`
+  machine = await startSingleMachine({
+    env: {
+      LOOPTRACE_OPENAI_BASE_URL: `${base}/v1`,
+      LOOPTRACE_ANTHROPIC_BASE_URL: `${base}/v1`,
+      LOOPTRACE_GEMINI_BASE_URL: `${base}/v1beta/openai`,
+    },
+  })
+  api = apiByKey({ api_url: machine.service.base_url, login: machine.login })
+})
+afterAll(async () => {
+  await machine?.[Symbol.asyncDispose]()
+  provider?.close()
+})
+
+const result = 'file not found'
+const headersOf = (task: string) => ({ 'X-API-Key': machine.login.project_key, 'X-Task-ID': task })
+
+async function runResponses(task: string): Promise<void> {
+  const openai = new OpenAI({
+    ...{ apiKey: 'sk-provider', baseURL: `${machine.service.base_url}/v1` },
+    defaultHeaders: headersOf(task),
+  })
+  const input: OpenAI.Responses.ResponseInput = [{ role: 'user', content: 'Fix the test.' }]
+  for (let step = 0; step < steps; step += 1) {
+    const { output } = await openai.responses.create({ model: 'gpt-5-mini', input })
+    for (const item of output) {
+      input.push(item as OpenAI.Responses.ResponseInputItem)
+      if (item.type !== 'function_call') continue
+      input.push({ type: 'function_call_output', call_id: item.call_id, output: result })
+    }
+  }
+}
+
+async function runMessages(task: string): Promise<void> {
+  const { 'X-API-Key': ours, ...more } = headersOf(task)
+  const anthropic = new Anthropic({
+    ...{ apiKey: 'sk-ant-provider', baseURL: machine.service.base_url },
+    defaultHeaders: { 'X-Looptrace-Key': ours, ...more },
+  })
+  const messages: Anthropic.MessageParam[] = [{ role: 'user', content: 'Fix the test.' }]
+  for (let step = 0; step < steps; step += 1) {
+    const { content } = await anthropic.messages.create({
+      ...{ model: 'claude-sonnet-4-5', max_tokens: 100, messages },
+    })
+    messages.push({ role: 'assistant', content })
+    const used = content.filter((block) => block.type === 'tool_use')
+    messages.push({
+      role: 'user',
+      content: used.map(({ id }) => ({ type: 'tool_result', tool_use_id: id, content: result })),
+    })
+  }
+}
+
+async function runGenerateContent(task: string): Promise<void> {
+  const { 'X-API-Key': ours, ...more } = headersOf(task)
+  const google = new GoogleGenAI({
+    apiKey: 'google-provider-key',
+    httpOptions: {
+      baseUrl: machine.service.base_url,
+      headers: { 'X-Looptrace-Key': ours, ...more },
+    },
+  })
+  const contents: object[] = [{ role: 'user', parts: [{ text: 'Fix the test.' }] }]
+  for (let step = 0; step < steps; step += 1) {
+    const { candidates } = await google.models.generateContent({
+      model: 'gemini-2.5-flash',
+      contents,
+    })
+    contents.push(candidates?.[0]?.content ?? {})
+    const response = { name: 'read_file', response: { output: result } }
+    contents.push({ role: 'user', parts: [{ functionResponse: response }] })
+  }
+}
+
+test.each([
+  ['responses', runResponses],
+  ['messages', runMessages],
+  ['generate_content', runGenerateContent],
+])('an agent by %s: its calls, tokens and loop are those of its task', async (name, run) => {
+  await run(name)
+  const task = await eventually('the calls', async () => {
+    const { status, body } = await api.get(`/api/v1/tasks/${name}`)
+    return status === 200 && body['calls'] === steps && body
+  })
+  expect(task).toMatchObject({ calls: steps, tokens: { total: steps * 100 }, unpriced_calls: 0 })
+  await eventually('the loop', async () => {
+    const { body } = await api.get(`/api/v1/tasks/${name}/loops`)
+    return (body['loops'] as unknown[]).length === 1
+  })
+  const { body } = await api.get(`/api/v1/tasks/${name}/findings`)
+  expect(body['findings']).toMatchObject([{ kind: 'loop', type: 'repeat_call' }])
+})
