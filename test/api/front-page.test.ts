@@ -59,6 +59,9 @@ describe('GET /', () => {
     expect(body.ways_in.map(({ method, path }: never) => `${method} ${path}`)).toEqual([
       'POST /v1/chat/completions',
       'POST /v1/completions',
+      'POST /v1/responses',
+      'POST /v1/messages',
+      'POST /v1beta/models/{model}:generateContent',
       'POST /v1/traces',
       'POST /v1/logs',
       'POST /api/v2/observability/ingest',
@@ -73,6 +76,9 @@ describe('GET /', () => {
     expect(ways_in.map(({ path }: { path: string }) => path)).toEqual([
       '/v1/chat/completions',
       '/v1/completions',
+      '/v1/responses',
+      '/v1/messages',
+      '/v1beta/models/{model}:generateContent',
       '/v1/traces',
       '/v1/logs',
     ])

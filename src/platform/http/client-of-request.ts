@@ -30,8 +30,8 @@ const keyHeaders = ['x-looptrace-key', 'x-api-key', 'authorization', 'x-goog-api
 
 /**
  * Returns the credentials of a call of a raw route as one text; undefined without any. A project key
- * in `X-API-Key` stands alone. Otherwise it is all places of keys together, because each may have
- * the provider's key: the same one with another project key is another caller.
+ * in `X-API-Key` is enough. Otherwise the text has all places of keys, because each place may have
+ * the provider's key: the same provider key with another project key is another caller.
  */
 export function keyOf({
   headers,

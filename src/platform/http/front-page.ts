@@ -6,6 +6,9 @@ import { htmlHeaders } from './security-headers.ts'
 const waysIn = [
   '/v1/chat/completions',
   '/v1/completions',
+  '/v1/responses',
+  '/v1/messages',
+  '/v1beta/models/{model}:generateContent',
   '/v1/traces',
   '/v1/logs',
   '/api/v2/observability/ingest',
@@ -15,6 +18,7 @@ const waysIn = [
 const docs = [
   'README.md',
   'docs/guides/first-trace.md',
+  'docs/guides/ways-in.md',
   'docs/guides/otlp-from-your-sdk.md',
   'docs/reference/routes.md',
 ]

@@ -1,5 +1,4 @@
 import type { ExchangeFacts } from '../../../model/exchange.ts'
-import type { ProviderName } from './providers.ts'
 
 /** A wire format of a route: those that are recorded, and the lists of models, which are not. */
 export type Endpoint = ExchangeFacts['endpoint'] | 'models' | 'generate_content.models'
@@ -11,7 +10,7 @@ export type Dialect = 'openai' | 'anthropic' | 'google'
 type Format = {
   readonly dialect: Dialect
   /** The provider of calls without X-Provider. */
-  readonly provider: ProviderName
+  readonly provider: 'openai' | 'anthropic' | 'gemini'
   /**
    * The path below the base URL of a provider. Undefined where the path names a model: the path of
    * the client then goes on.

@@ -14,8 +14,8 @@ type CallRoute = {
 }
 
 /**
- * The routes of calls. One that names a method after the model stands before the model alone, so
- * that an unsupported method of its path is described by the right one.
+ * The routes of calls. `…/{model}:method` comes before `…/{model}`, whose pattern matches it too, so
+ * that errors name the methods of the first.
  */
 const callRoutes: readonly CallRoute[] = [
   {
@@ -161,7 +161,7 @@ const keyHeaders: Readonly<Record<Dialect, RawRoute['headers']>> = {
 }
 
 function projectKeyText(): string {
-  return 'A project key, lt_…. It may stand in any header of keys; its start tells it apart'
+  return 'A project key, lt_…, for clients whose X-API-Key is the provider’s'
 }
 
 const headers: RawRoute['headers'] = [

@@ -22,12 +22,13 @@ export const proxySettings = {
   anthropic_base_url: url(['http', 'https'], {
     unit: 'URL',
     default: 'https://api.anthropic.com/v1',
-    reason: 'Base URL of the OpenAI-compatible API of provider `anthropic`.',
+    reason: 'Base URL of provider `anthropic`, for its own API and its OpenAI-compatible one.',
   }),
   gemini_base_url: url(['http', 'https'], {
     unit: 'URL',
     default: 'https://generativelanguage.googleapis.com/v1beta/openai',
-    reason: 'Base URL of the OpenAI-compatible API of provider `gemini`.',
+    reason:
+      'Base URL of the OpenAI-compatible API of provider `gemini`. Its own API is reached without the `/openai` and the version at the end.',
   }),
   scripted_base_url: url(['http', 'https'], {
     unit: 'URL',

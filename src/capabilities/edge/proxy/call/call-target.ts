@@ -1,7 +1,7 @@
 import { problem } from '../../../../kernel/problem.ts'
 import { holdsProjectKey } from '../../../../kernel/project-key-text.ts'
 
-/** What a call sends to its provider beside its body and headers. */
+/** The path, query and key of a call to its provider. */
 export type CallTarget = {
   /** The path of the client, as sent. */
   readonly path: string
@@ -26,7 +26,7 @@ const pathModel_max = 256
 
 /**
  * Returns the model that a path names in its last step, before the colon of a method. Throws
- * `invalid_request` for a step that is no name: it must not lead to another path of the provider.
+ * `invalid_request` for any other step, which could lead to another path of the provider.
  */
 export function readPathModel(path: string): string {
   const step = path.slice(path.lastIndexOf('/') + 1)
@@ -42,7 +42,7 @@ export function readPathModel(path: string): string {
   throw problem('invalid_request', { detail, faults: [{ pointer: 'path', detail }] })
 }
 
-/** The first character is no point, so that no step is `..`. */
+/** The first character is not a point, so that a step `..` is refused. */
 const nameForm = /^[A-Za-z0-9_][\w.@:-]*$/
 
 function decode(text: string): string | undefined {

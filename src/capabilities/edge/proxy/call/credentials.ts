@@ -5,9 +5,9 @@ import type { RequestHeaders } from './request-headers.ts'
 
 /** The keys of a call. */
 export type Credentials = {
-  /** Our key. */
+  /** The value that begins with `lt_`. */
   project_key: string
-  /** The place of our key, for errors. */
+  /** The place of the project key, for errors. */
   project_key_place: string
   /** The provider's key without its scheme; empty without one. */
   provider_key: string
@@ -37,9 +37,10 @@ const placesByDialect: Readonly<Record<Dialect, readonly Place[]>> = {
 }
 
 /**
- * Tells the keys of a call apart: a value that begins with `lt_` is ours, wherever it stands, and
- * any other is the provider's. `query` is the query of the call, with its question mark. Throws
- * `credentials_missing` without a key of ours, and `credentials_invalid` for two different ones.
+ * Tells the keys of a call apart: a value that begins with `lt_` is a project key in any of the
+ * places, and any other is the provider's. `query` is the query of the call, with its question mark.
+ * Throws `credentials_missing` without a project key, and `credentials_invalid` for two different
+ * project keys.
  */
 export function readCredentials(
   headers: RequestHeaders,
@@ -77,7 +78,7 @@ export function readCredentials(
 }
 
 /**
- * Returns whether a call is as the specification describes it: our key in X-API-Key, the provider's
+ * Returns whether a call is as the specification describes it: a project key in X-API-Key, the provider's
  * in Authorization, and no other place has one.
  */
 function isUsual(headers: RequestHeaders, query: string): boolean {
@@ -112,7 +113,7 @@ class FoundKeys {
     return ''
   }
 
-  /** X-Looptrace-Key never holds a provider's key, and a text with a key of ours never goes on. */
+  /** X-Looptrace-Key never holds a provider's key, and a text with a project key never goes on. */
   #addTheirs(place: Place, key: string): void {
     if (place === 'X-Looptrace-Key' || this.#theirs.has(place) || holdsProjectKey(key)) return
     this.#theirs.set(place, key)
@@ -120,8 +121,8 @@ class FoundKeys {
 }
 
 /**
- * Returns the query without keys of ours. Takes `key` of Google's clients out of it too, whose key
- * goes on in a header.
+ * Returns the query without project keys, and without the `key` of Google's clients, which goes on in
+ * a header.
  */
 function takeQueryKeys(query: string, dialect: Dialect, keys: FoundKeys): string {
   if (query === '' || !/key|lt_|%/i.test(query)) return query

@@ -8,7 +8,7 @@ import {
 } from '../../../../platform/http/index.ts'
 import type { Dialect, Endpoint } from '../formats.ts'
 
-/** Formats an error of ours as the providers of a dialect do, so that their clients can read it. */
+/** Formats an error as the providers of a dialect do, so that their clients can read it. */
 export function formatProviderError(fault: Problem, dialect: Dialect): string {
   return JSON.stringify(shapes[dialect](fault))
 }
@@ -52,8 +52,8 @@ function messageOf({ status, message }: Problem): string {
 }
 
 /**
- * Formats an error of ours as an event of a stream. Clients of Responses stop at the member `error`,
- * and show the others of the event of that API.
+ * Formats an error as an event of a stream. Clients of Responses stop at the member `error`; the
+ * other members are those of the error event of that API.
  */
 export function formatErrorEvent(fault: Problem, endpoint: Endpoint, dialect: Dialect): string {
   const data = formatProviderError(fault, dialect)
@@ -111,7 +111,7 @@ function googleStatus(status: number): string {
 
 const media_type = 'application/json; charset=utf-8'
 
-/** Formats an error of ours as a whole answer. */
+/** Formats an error as a whole answer. */
 export function toProviderFormat(
   fault: Problem,
   dialect: Dialect,

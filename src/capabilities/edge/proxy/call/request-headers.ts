@@ -33,7 +33,7 @@ type Key = 'api_key' | 'looptrace_key' | 'authorization' | 'goog_api_key' | 'azu
 type Field = Exclude<keyof RequestHeaders, 'forwarded' | 'repeated' | 'content_length'>
 type Role =
   | { kind: 'forward' | 'strip' | 'connection' | 'length' }
-  /** `sent`: it is forwarded too. `once`: it may come only once. `key`: it may hold a key of ours. */
+  /** `sent`: it is forwarded too. `once`: it may come only once. `key`: it may hold a project key. */
   | { kind: 'field'; field: Field; sent: boolean; once: boolean; key?: true }
 
 const forward: Role = { kind: 'forward' }
@@ -104,7 +104,7 @@ export function createRequestHeaderReader(): (rawHeaders: readonly string[]) => 
     })
 }
 
-/** Strips a header that is no place of a key: neither the provider nor a record gets a key of ours. */
+/** Strips a header with a project key, unless it is a place of keys. */
 function roleOfKey(role: Role): Role {
   return role.kind === 'field' && role.key ? role : strip
 }

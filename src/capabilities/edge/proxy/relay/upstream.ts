@@ -7,7 +7,7 @@ import { type Provider, type ProviderName, providers } from '../providers.ts'
 export type Upstream = {
   readonly provider: ProviderName
   readonly pool: Pool
-  /** By the formats that the provider speaks: what stands before the path of a call. */
+  /** Paths by the formats that the provider speaks. */
   readonly paths: Readonly<Partial<Record<Endpoint, UpstreamPath>>>
   /** Calls that wait for this provider. */
   inFlight: number
