@@ -165,7 +165,7 @@ export async function withFileSpool(
   return publisher
 }
 
-/** Returns how much of the grace period is left since the role was told to stop. */
+/** Returns the rest of the grace period, in milliseconds, at the time of the call. */
 function graceOf(
   { stop }: Pick<RoleContext, 'stop'>,
   { drain_delay_ms, grace_period_ms }: SpoolConfig,

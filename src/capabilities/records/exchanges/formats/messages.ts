@@ -120,7 +120,7 @@ function addDelta(into: Block | undefined, delta: JsonObject | undefined): void 
   into.json += textFrom(delta['partial_json'])
 }
 
-/** A call that was cut has arguments that nobody can run. */
+/** The client cannot run a call whose arguments were cut. */
 function isCall({ block }: Block): boolean {
   return textFrom(block['type']).endsWith('tool_use')
 }

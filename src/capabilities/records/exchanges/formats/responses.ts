@@ -156,7 +156,7 @@ function openStream(): StreamReader {
     add,
     answer: () => {
       const own = itemsOf(response?.['output'])
-      // A call that was cut has arguments that nobody can run.
+      // The client cannot run a call whose arguments were cut.
       const whole = [...items].filter(([at, { type }]) => type === 'message' || finished.has(at))
       const output = own.length > 0 ? own : inOrder(whole)
       const read = readResponse(response && { ...response, output })
