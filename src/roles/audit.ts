@@ -80,7 +80,7 @@ export function openSources(
 ): CheckpointSource[] {
   return placesOf(config)
     .filter((place) => blobProtocols.has(URL.parse(place)?.protocol ?? ''))
-    .map((place) => openBlobSink(openBlobsAt(context, { ...config, blobs_url: place })).readNewest)
+    .map((place) => openBlobSink(openBlobsAt(context, { ...config, blobs_url: place })).read)
 }
 
 const blobProtocols = new Set(['file:', 's3:'])

@@ -255,8 +255,9 @@ describe('claims of the ID token and of the user information are not mixed', () 
 
 describe('a subject of the issuer is one person in every client', () => {
   const accessToken = (claims: Record<string, unknown>) => {
-    const exp = Math.floor(Date.now() / 1000) + 600
-    return issuer.sign({ iss: issuer.world.url, aud: 'api', exp, email_verified: true, ...claims })
+    const iat = Math.floor(Date.now() / 1000)
+    const token = { iss: issuer.world.url, aud: 'api', iat, exp: iat + 600, email_verified: true }
+    return issuer.sign({ ...token, ...claims })
   }
   const who = (token: string, at = app) => at.call('GET', '/probe/user', { token })
 
@@ -322,6 +323,11 @@ describe('a subject of the issuer is one person in every client', () => {
       expect(outcome(denied)).toEqual([403, 'permission_denied'])
     }
     expect((await app.call('DELETE', url, { token: owner })).status).toBe(204)
+    const hour_ago_s = Math.floor(Date.now() / 1000) - 3_600
+    for (const iat of [hour_ago_s, undefined]) {
+      const older = await accessToken({ sub: 'old subject', email, iat })
+      expect(outcome(await who(older))).toEqual([401, 'credentials_invalid'])
+    }
     const fresh = await accessToken({ sub: 'new subject', email })
     expect((await who(fresh)).body.id).toBe(person.user_id)
     expect(outcome(await who(old))).toEqual([401, 'credentials_invalid'])

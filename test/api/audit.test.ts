@@ -507,6 +507,9 @@ describe('looptrace audit verify', () => {
     folder = await mkdtemp(join(tmpdir(), 'looptrace-audit-'))
     await post(keys, { name: 'exported' })
     await post(keys, { name: 'two\u2028lines\u2029or\u0085more' })
+    await get(`/content/exported?project_id=${app.first.project_id}`)
+    await app.journal.flush()
+    await sealReads(db(), app.clock)
     await checkpoint()
     const exported = await get('/api/v2/audit/export')
     expect(exported).toMatchObject({ status: 200 })
@@ -639,6 +642,35 @@ describe('looptrace audit verify', () => {
   ])('shows %s', async (_name, change) => {
     const { status, out } = await run(change(lines))
     expect(out).toContain('not valid')
+    expect(status).toBe(1)
+  })
+
+  test.each<[string, (line: string) => string]>([
+    ['a field that no hash protects', (line) => line.replace('{', '{"actor_name":"eve",')],
+    ['a repeated field', (line) => line.replace('{', '{"action":"deleteProject",')],
+    ['a list instead of a text', (line) => line.replace(/"action":("[^"]*")/, '"action":[$1]')],
+  ])('does not accept %s', async (_name, change) => {
+    const { status, out } = await run([...lines.slice(0, -1), change(lines.at(-1) ?? '')])
+    expect(out).toContain(`line ${lines.length}: expected a line of GET /api/v2/audit/export`)
+    expect(status).toBe(2)
+  })
+
+  test('does not accept reads of a record that seals none', async () => {
+    const at = lines.findIndex((line) => !line.includes('"reads"'))
+    const reads = lines.map((line) => JSON.parse(line).reads).find((all) => all !== undefined)
+    const forged = JSON.stringify({ ...JSON.parse(lines[at] ?? ''), reads })
+    const { status, out } = await run(lines.toSpliced(at, 1, forged))
+    expect(out).toContain('the record seals no reads')
+    expect(status).toBe(1)
+  })
+
+  test('does not accept another address of a read', async () => {
+    const at = lines.findIndex((line) => line.includes('"reads"'))
+    const record = JSON.parse(lines[at] ?? '')
+    const [read] = record.reads
+    read.details.origin = { salt: '', value: '{"address":"192.0.2.9"}' }
+    const { status, out } = await run(lines.toSpliced(at, 1, JSON.stringify(record)))
+    expect(out).toContain('the origin of a read does not match its hash')
     expect(status).toBe(1)
   })
 

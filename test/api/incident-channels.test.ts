@@ -140,6 +140,13 @@ describe('channels', () => {
     ['two types', { email: { to: ['a@example.com'] } }, ''],
     ['itself as fallback', { name: 'selfish', fallback: 'selfish' }, '/fallback'],
     ['a URL with a password', { webhook: { url: 'https://u:p@example.com' } }, '/webhook/url'],
+    ['a URL with U+0000', { webhook: { url: 'https://x.example/\0' } }, '/webhook/url'],
+    [
+      'an address of Alertmanager with U+0000',
+      { webhook: undefined, alertmanager: { url: 'https://x.example/\0' } },
+      '/alertmanager/url',
+    ],
+    ['a URL with a space', { webhook: { url: 'https://x.example/a b' } }, '/webhook/url'],
     ['a file', { webhook: { url: 'file:///etc/passwd' } }, '/webhook/url'],
     ['no URL', { webhook: {} }, '/webhook/url'],
     [

@@ -160,6 +160,19 @@ describe('a provider that fails before its headers', () => {
   })
 
   test.each([
+    ['no UTF-8', 'O\xffK'],
+    ['a control character', 'OK\x01'],
+  ])('has %s in its reason phrase, and is answered without it', async (_name, reason) => {
+    await using upstream = await rawUpstream((socket) => {
+      socket.write(Buffer.from(`HTTP/1.1 200 ${reason}\r\nContent-Length: 2\r\n\r\n{}`, 'latin1'))
+    })
+    await using proxy = await testProxy(upstream)
+    const answer = await rawPost(proxy.chat, question, goodHeaders).answer
+    expect([answer.status, answer.body.toString()]).toEqual([200, '{}'])
+    expect(endingOf(await proxy.recorded()).outcome).toBe('complete')
+  })
+
+  test.each([
     ['closes the connection', { cut_before_headers: true }, 502, 'provider_cut'],
     ['sends invalid HTTP', { garbage: 'http' as const }, 502, 'provider_cut'],
   ])('%s', async (_, step, status, code) => {

@@ -76,6 +76,17 @@ const unrecorded: [string, Record<string, string | string[]>, Refusal][] = [
       param: 'x-api-key',
     },
   ],
+  [
+    'two keys, of which the first is empty',
+    { authorization, 'x-api-key': ['', 'lt_valid'] },
+    {
+      status: 400,
+      type: 'invalid_request_error',
+      code: 'invalid_request',
+      says: /more than once/,
+      param: 'x-api-key',
+    },
+  ],
 ]
 
 describe('without a known key: refused, counted and not recorded', () => {

@@ -139,6 +139,15 @@ describe('request headers', () => {
         'X-Original-Forwarded-For': '10.1.2.3',
         'CF-Connecting-IP': '10.1.2.3',
         'True-Client-IP': '10.1.2.3',
+        'CF-Connecting-IPv6': '2001:db8::10.1.2.3',
+        'Fastly-Client-IP': '10.1.2.3',
+        'Fly-Client-IP': '10.1.2.3',
+        'X-Envoy-External-Address': '10.1.2.3',
+        'X-Azure-ClientIP': '10.1.2.3',
+        'X-Vercel-Forwarded-For': '10.1.2.3',
+        X_Forwarded_For: '10.1.2.3',
+        'X-Forwarded_Host': 'internal.test',
+        'X-Original-URL': 'https://internal.test/',
         'X-Forward': 'kept',
       }).answer
     }
@@ -151,6 +160,19 @@ describe('request headers', () => {
       )
       expect(headers).toContainEqual(['X-Forward', 'kept'])
     }
+  })
+
+  test('those in which a proxy in front names the signed-in person are removed', async () => {
+    await using provider = await testProvider()
+    await using proxy = await testProxy(provider)
+    const names = [
+      ...['Cf-Access-Jwt-Assertion', 'X-Amzn-Oidc-Accesstoken', 'X-Amzn-Oidc-Data'],
+      ...['X-Auth-Request-Access-Token', 'X-Auth-Request-Email', 'X-Goog-IAP-JWT-Assertion'],
+      ...['X-MS-Client-Principal', 'X-MS-TOKEN-AAD-ID-TOKEN'],
+    ]
+    const of_person = Object.fromEntries(names.map((name) => [name, 'token-of-ann']))
+    await rawPost(proxy.chat, question, { ...goodHeaders, ...of_person }).answer
+    expect(JSON.stringify(provider.seen().requests[0]?.headers)).not.toContain('token-of-ann')
   })
 
   test('context is recorded, in UTF-8 too', async () => {
@@ -271,6 +293,22 @@ test.each([
   const answer = await rawPost(proxy.chat, body, goodHeaders).answer
   expect(answer.status).toBe(200)
   expect(Object.keys(answer.headers).filter((name) => /cookie|clear/.test(name))).toEqual([])
+  expect(answer.headers['openai-version']).toBe('1')
+})
+
+test('no header of a provider changes what browsers store of our site, or lets pages read', async () => {
+  const names = [
+    ...['Strict-Transport-Security', 'Alt-Svc', 'NEL', 'Report-To', 'Reporting-Endpoints'],
+    ...['Accept-CH', 'Public-Key-Pins', 'Access-Control-Allow-Origin'],
+    ...['Access-Control-Allow-Credentials', 'Access-Control-Expose-Headers'],
+  ]
+  await using upstream = await rawUpstream((socket) => {
+    const lines = names.map((name) => `${name}: of-the-provider\r\n`).join('')
+    socket.write(`HTTP/1.1 200 OK\r\n${lines}OpenAI-Version: 1\r\nContent-Length: 2\r\n\r\n{}`)
+  })
+  await using proxy = await testProxy(upstream)
+  const answer = await rawPost(proxy.chat, question, goodHeaders).answer
+  expect(Object.values(answer.headers)).not.toContain('of-the-provider')
   expect(answer.headers['openai-version']).toBe('1')
 })
 

@@ -59,7 +59,7 @@ beforeAll(async () => {
   })
   folder = await mkdtemp(join(tmpdir(), 'looptrace-sink-'))
   const sink = openBlobSink(openDirectoryBlobs({ directory: folder }))
-  source = sink.readNewest
+  source = sink.read
   const key = await openSigningKey(db(), { secret_key, clock: systemClock })
   const now_ms = Date.now()
   for (const hours of [0, 2, 4]) {

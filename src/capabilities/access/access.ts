@@ -11,7 +11,6 @@ import { createKeyUsage } from './keys/key-usage.ts'
 import { keyPrefix, operatorKeyPrefix } from './keys/project-key.ts'
 import { readKey, writeKeyUses } from './keys/usable-keys-store.ts'
 import { type IssuerSettings, openIssuer, settleByIssuer } from './oidc/open-issuer.ts'
-import type { IssuerPerson } from './oidc/person.ts'
 import type { IssuerSignIn } from './oidc/sign-in.ts'
 import { type OperatorKey, readOperatorKey, writeOperatorKeyUses } from './operator-keys/store.ts'
 import { createPasswordHasher, type PasswordHasher } from './passwords/password-hasher.ts'
@@ -24,7 +23,7 @@ import {
   createBrowserSessions,
 } from './sessions/sessions.ts'
 import { type AccessTokens, createAccessTokens } from './tokens/access-tokens.ts'
-import type { ExternalTokens } from './tokens/external-tokens.ts'
+import type { ExternalTokens, TokenPerson } from './tokens/external-tokens.ts'
 import { createRefreshTokens, type RefreshTokens } from './tokens/refresh-tokens.ts'
 import { createSigningKeys, type SigningKeys } from './tokens/signing-keys.ts'
 
@@ -52,7 +51,7 @@ export type Access = {
   logger: Logger
   invitations: InvitationLinks
   /** Links a user to the subject of a first token; false when the user is linked to another. */
-  settleByIssuer: (person: IssuerPerson, user_id: string) => Promise<boolean>
+  settleByIssuer: (person: TokenPerson, user_id: string) => Promise<boolean>
   /** Writes the last key uses. Call it before the store is closed. */
   close(): Promise<void>
 }

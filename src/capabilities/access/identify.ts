@@ -9,12 +9,11 @@ import {
 } from '../../platform/http/index.ts'
 import type { KeyCache } from './keys/key-cache.ts'
 import { type BrowserKey, operatorKeyPrefix } from './keys/project-key.ts'
-import type { IssuerPerson } from './oidc/person.ts'
 import type { OperatorKey } from './operator-keys/store.ts'
 import type { RoleReader } from './roles/role-reader.ts'
 import type { BrowserSessions } from './sessions/sessions.ts'
 import type { AccessTokens } from './tokens/access-tokens.ts'
-import type { ExternalTokens } from './tokens/external-tokens.ts'
+import type { ExternalTokens, TokenPerson } from './tokens/external-tokens.ts'
 
 /**
  * The owner of the credentials. A user has roles. A key or service account has scopes. An
@@ -41,10 +40,11 @@ export type IdentityDeps = {
   external: ExternalTokens | undefined
   roles: RoleReader
   /**
-   * Links a user to the subject of a first token; false when the user is linked to another. If the
-   * e-mail was not proven before, the password and sessions of the account end.
+   * Links a user to the subject of a first token; false when the user is linked to another, or the
+   * token is older than the removal of its links. If the e-mail was not proven before, the password
+   * and sessions of the account end.
    */
-  settleByIssuer: (person: IssuerPerson, user_id: string) => Promise<boolean>
+  settleByIssuer: (person: TokenPerson, user_id: string) => Promise<boolean>
   sessions: BrowserSessions
 }
 
@@ -161,7 +161,7 @@ async function bySession(browser: BrowserRequest, { sessions }: IdentityDeps): P
  * password: password and sessions end.
  */
 async function byIssuer(
-  person: IssuerPerson,
+  person: TokenPerson,
   { roles, settleByIssuer }: IdentityDeps,
 ): Promise<Identity> {
   const user = await roles.issuerUser(person)

@@ -4,7 +4,7 @@ import type { CapturePolicies } from '../records/capture/index.ts'
 import type { BrowserLimits, NetworkTags } from './browser-limits.ts'
 import { feedbackNotFound, type ItemChange } from './items/change-items.ts'
 import type { ItemKey } from './items/items-store.ts'
-import { actorOf, maskOf } from './items/read-item.ts'
+import { actorOf, maskOf, taskNamedBy } from './items/read-item.ts'
 import type { FeedbackDb, FeedbackLimits } from './ports.ts'
 import { findSeenTask } from './waiting/feedback-tasks.ts'
 
@@ -21,10 +21,11 @@ export type FeedbackDeps = {
 /** Returns the id under which a task is stored, and whether the task was seen. */
 export async function findTask(
   { db, policies }: Pick<FeedbackDeps, 'db' | 'policies'>,
-  { project_id }: Caller,
+  caller: Caller,
   given: string,
 ): Promise<{ task_id: string; is_seen: boolean }> {
-  const task_id = maskOf(await policies.policyOf(project_id))(given)
+  const { project_id } = caller
+  const task_id = taskNamedBy(caller, maskOf(await policies.policyOf(project_id))(given))
   const seen = await findSeenTask(db, { project_id, task_id })
   return { task_id: seen?.task_id ?? task_id, is_seen: seen !== undefined }
 }

@@ -4,15 +4,14 @@ import { join } from 'node:path'
 import {
   type ChainFault,
   ChainVerifier,
-  type ContentRead,
-  hashSegment,
+  type ExportedRecord,
   openCheckpoint,
-  type RecordWithDetails,
+  readExportedRecord,
   type SignedCheckpoint,
+  segmentFault,
 } from '../../capabilities/audit/index.ts'
 import { readPublicKeys, StatementFault } from '../../capabilities/certification/index.ts'
 import { readLines } from '../../kernel/json-lines.ts'
-import { objectFrom, parsedJson } from '../../kernel/json-values.ts'
 import { printable } from '../../kernel/printable.ts'
 import { type Arguments, type CommandIo, exitStatus, UsageError } from '../command.ts'
 
@@ -43,9 +42,11 @@ async function verifyLines(
   { all, chain }: { all: readonly SignedCheckpoint[]; chain: string | undefined },
 ): Promise<Found> {
   let found = chain === undefined ? undefined : open(chain.toLowerCase(), all)
+  let number = 0
   for await (const line of lines) {
+    number++
     if (line.trim() === '') continue
-    const record = toRecord(line)
+    const record = toRecord(line, number)
     found ??= open(record.chain_id, all)
     found.verifier.add(record)
     found.faults.push(...faultsOf(record, found.chain))
@@ -60,24 +61,22 @@ function open(chain: string, all: readonly SignedCheckpoint[]): Found {
   return { chain, verifier: new ChainVerifier(own), faults: [] }
 }
 
-type ExportedRecord = RecordWithDetails & { reads?: readonly ContentRead[] }
-
-function toRecord(line: string): ExportedRecord {
-  const record = objectFrom(parsedJson(line))
-  if (record !== undefined && Number.isSafeInteger(record['seq'])) {
-    return record as unknown as ExportedRecord
-  }
-  throw new UsageError('expected lines of GET /api/v2/audit/export')
+function toRecord(line: string, number: number): ExportedRecord {
+  const record = readExportedRecord(line)
+  if (record !== undefined) return record
+  throw new UsageError(
+    `line ${number}: expected a line of GET /api/v2/audit/export, without other or repeated fields`,
+  )
 }
 
-function faultsOf({ seq, chain_id, segment_hash, reads = [] }: ExportedRecord, chain: string) {
+function faultsOf({ reads = [], ...record }: ExportedRecord, chain: string) {
+  const { seq, chain_id } = record
   const faults: ChainFault[] = []
   if (chain_id !== chain) {
     faults.push({ kind: 'record_inserted', seq, detail: `the record is of the chain ${chain_id}` })
   }
-  if (segment_hash !== null && hashSegment(reads) !== segment_hash) {
-    faults.push({ kind: 'record_changed', seq, detail: 'the reads that it seals were changed' })
-  }
+  const detail = segmentFault(record, reads)
+  if (detail !== undefined) faults.push({ kind: 'record_changed', seq, detail })
   return faults
 }
 

@@ -21,6 +21,22 @@ test.each([
 })
 
 test.each([
+  [
+    '"https://ann:secret@hooks.example.com/x"',
+    'hooks.example.com is named with a user or password',
+  ],
+  ['"https://hooks.example.com:99999/x"', 'the URL is not an absolute http or https URL'],
+  ['"https://[zz]/x"', 'the URL is not an absolute http or https URL'],
+  ['"https://hooks.example.com/\\0x"', 'the URL is not an absolute http or https URL'],
+])('the URL %s is an error, because no setting of the service allows it', (url, message) => {
+  for (const type of ['webhook', 'alertmanager']) {
+    const findings = findingsIn(`${type}: {url: ${url}}`)
+    expect(findings).toEqual([expect.stringContaining(`error spec.${type}.url: ${message}`)])
+    expect(findings.join()).not.toContain('secret')
+  }
+})
+
+test.each([
   'webhook: {url: "https://hooks.example.com/x"}',
   'alertmanager: {url: "http://alertmanager.monitoring:9093"}',
   'webhook: {url: "https://8.8.8.8/x"}',

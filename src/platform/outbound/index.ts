@@ -6,5 +6,5 @@ export {
   openOutbound,
 } from './outbound.ts'
 export { OutboundFailed, type OutboundFailure } from './outbound-failed.ts'
-export type { Address } from './reachable-addresses.ts'
+export { type Address, isTarget } from './reachable-addresses.ts'
 export { signingBytes, signWebhook } from './webhook-signature.ts'

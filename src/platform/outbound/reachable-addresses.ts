@@ -35,7 +35,7 @@ export function toGuard(options: OutboundOptions): Guard {
 
 /** Returns the URL in its canonical form: `http://0x7f.1` is `http://127.0.0.1`. */
 export function toTarget(text: string): URL {
-  const url = URL.parse(text)
+  const url = /\p{Cc}/u.test(text) ? null : URL.parse(text)
   if (url === null || !['http:', 'https:'].includes(url.protocol)) {
     throw new OutboundFailed('refused', 'the URL is not an absolute http or https URL')
   }
@@ -43,6 +43,15 @@ export function toTarget(text: string): URL {
     throw failed('refused', url, 'is named with a user or password, which a URL must not carry')
   }
   return url
+}
+
+/** Returns whether a text is a URL that may be a target. Does not check its address. */
+export function isTarget(text: string): boolean {
+  try {
+    return toTarget(text).protocol !== ''
+  } catch {
+    return false
+  }
 }
 
 /**

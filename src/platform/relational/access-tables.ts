@@ -48,6 +48,8 @@ interface UsersTable {
   created_at: InstantByDefault
   /** When the e-mail address was verified; null if it is not verified. */
   email_verified_at: InstantOrNull
+  /** When an administrator removed the links to subjects of issuers. */
+  identities_removed_at: InstantOrNull
   must_change_password: ByDefault<boolean>
   /** Who chose the password; null without one. `legacy`: unknown. */
   password_origin: OrNull<PasswordOrigin>

@@ -2,15 +2,19 @@ import type { Clock } from '../../../kernel/time.ts'
 import type { Outbound } from '../../../platform/outbound/index.ts'
 import type { AccessTables, Kysely } from '../../../platform/relational/index.ts'
 import type { Logger } from '../../../platform/telemetry/index.ts'
-import { createExternalTokens, type ExternalTokens } from '../tokens/external-tokens.ts'
+import {
+  createExternalTokens,
+  type ExternalTokens,
+  type TokenPerson,
+} from '../tokens/external-tokens.ts'
 import { takeByIssuer } from '../users/store.ts'
 import type { NamedGroupRole } from './apply-groups.ts'
 import { createAttempts } from './attempt.ts'
 import { createIssuerClient } from './client.ts'
 import { createIssuer, type Issuer } from './issuer.ts'
-import type { IssuerPerson, SubjectType } from './person.ts'
+import type { SubjectType } from './person.ts'
 import { createIssuerSignIn, type IssuerSignIn } from './sign-in.ts'
-import { linkSubject } from './store.ts'
+import { isBeforeRemoval, linkSubject } from './store.ts'
 
 /** Settings of an external OpenID Connect issuer. */
 export type IssuerSettings = {
@@ -81,14 +85,17 @@ function signIn(issuer: Issuer, options: Options): IssuerSignIn {
 
 /**
  * Links a user to the subject of a first access token. Ends the password and sessions of an account
- * whose address was not verified. Returns false if the user is linked to another subject.
+ * whose address was not verified. Returns false if the user is linked to another subject, or the
+ * links of the account were removed after the token was issued.
  */
 export function settleByIssuer(
   db: Kysely<AccessTables>,
-  person: IssuerPerson,
+  person: TokenPerson,
   about: { user_id: string; now: Date },
 ): Promise<boolean> {
   return db.transaction().execute(async (trx) => {
+    const { issued_at_ms } = person
+    if (await isBeforeRemoval(trx, { ...about, issued_at_ms })) return false
     if (!(await linkSubject(trx, person, about))) return false
     await takeByIssuer(trx, about.user_id, about.now)
     return true

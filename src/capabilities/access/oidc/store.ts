@@ -122,13 +122,45 @@ export function listIdentities(db: Db, user_id: string): Promise<Identity[]> {
     .execute()
 }
 
-/** Removes the links of an account to subjects, and returns them. */
-export function removeIdentities(db: Db, user_id: string): Promise<Identity[]> {
-  return db
+/**
+ * Removes the links of an account to subjects, and returns them. Access tokens from before `now` do
+ * not link their subject again. Run it in a transaction.
+ */
+export async function removeIdentities(
+  trx: Db,
+  { user_id, now }: { user_id: string; now: Date },
+): Promise<Identity[]> {
+  await trx
+    .updateTable('users')
+    .set({ identities_removed_at: now })
+    .where('id', '=', user_id)
+    .execute()
+  return trx
     .deleteFrom('user_identities')
     .where('user_id', '=', user_id)
     .returning(['issuer', 'client_id', 'subject', 'created_at'])
     .execute()
+}
+
+/**
+ * Returns whether a token was issued before the links of the account were removed. Locks the user
+ * until the end of the transaction.
+ */
+export async function isBeforeRemoval(
+  trx: Db,
+  { user_id, issued_at_ms }: { user_id: string; issued_at_ms: number | undefined },
+): Promise<boolean> {
+  const user = await trx
+    .selectFrom('users')
+    .select('identities_removed_at')
+    .where('id', '=', user_id)
+    .forUpdate()
+    .executeTakeFirst()
+  const removed_at = user?.identities_removed_at ?? null
+  if (removed_at === null) return false
+  // Tokens have whole seconds: one of the same second may be newer.
+  const second_ms = Math.floor(Date.parse(removed_at) / 1000) * 1000
+  return issued_at_ms === undefined || issued_at_ms < second_ms
 }
 
 /** Whether an invitation waits for an e-mail: not accepted, revoked or expired. */

@@ -3,12 +3,19 @@ import { problem } from '../../../kernel/problem.ts'
 import type { Issuer } from '../oidc/issuer.ts'
 import { type IssuerPerson, subjectField, verifiedEmail } from '../oidc/person.ts'
 
+/** The person of an access token, whose e-mail the issuer has verified. */
+export type TokenPerson = IssuerPerson & {
+  email: string
+  /** Undefined for a token without `iat`. */
+  issued_at_ms: number | undefined
+}
+
 /** Access tokens of an external issuer, which programs and other front ends send as Bearer. */
 export type ExternalTokens = {
   /** Whether the token names this issuer. The token is not verified yet. */
   claims(token: string): boolean
-  /** Verifies the token and returns the person, whose e-mail the issuer has verified. */
-  verify(token: string): Promise<IssuerPerson & { email: string }>
+  /** Verifies the token and returns the person. */
+  verify(token: string): Promise<TokenPerson>
 }
 
 /**
@@ -25,7 +32,9 @@ export function createExternalTokens(issuer: Issuer, audience: string): External
       const email = verifiedEmail([claims])
       if (subject.success && email !== undefined) {
         const { url, subjects } = issuer
-        return { issuer: url, subjects, client_id: audience, subject: subject.data, email }
+        const issued_at_ms = claims.iat === undefined ? undefined : claims.iat * 1000
+        const person = { issuer: url, subjects, client_id: audience, subject: subject.data }
+        return { ...person, email, issued_at_ms }
       }
       throw problem('credentials_invalid', {
         detail: 'The token of the external issuer has no verified e-mail',

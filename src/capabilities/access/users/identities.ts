@@ -59,7 +59,7 @@ export function unlinkUserIdentities({ db, clock, roles, logger }: Access): Rout
       await assertInstallationAdmin(db, caller.id)
       const now = new Date(clock.now_ms())
       const identities = await db.transaction().execute(async (trx) => {
-        const removed = await removeIdentities(trx, user_id)
+        const removed = await removeIdentities(trx, { user_id, now })
         // Noted before the commit, which writes the record of the call.
         noteBefore({ identities: removed })
         if (!(await endSessions(trx, { user_id, now }))) throw userNotFound(user_id)

@@ -4,7 +4,7 @@ import { integerParameter } from '../../../model/list-query.ts'
 import { Answer, defineRoute, linesMediaType, type Route } from '../../../platform/http/index.ts'
 import { toRecordWithDetails } from '../events/event.ts'
 import { selectChain, selectSegment } from '../events/store.ts'
-import { toRead } from '../reads/seal-reads.ts'
+import { toSealedRead } from '../reads/seal-reads.ts'
 import { type AuditDeps, auditScope, chainErrors, chainQuery, findChainId } from './contract.ts'
 
 /**
@@ -50,7 +50,7 @@ export function exportRecords(deps: AuditDeps): Route {
         reads_left -= segment_count ?? 0
         const segment =
           segment_count === null ? [] : await selectSegment(deps.db, { chain_id, seq })
-        const reads = segment_count === null ? {} : { reads: segment.map(toRead) }
+        const reads = segment_count === null ? {} : { reads: segment.map(toSealedRead) }
         lines.push(toJsonLine({ ...toRecordWithDetails(row), ...reads }))
       }
       return new Answer('', {

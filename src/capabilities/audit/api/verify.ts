@@ -54,9 +54,7 @@ export function verifyChain(deps: AuditDeps): Route {
         .nullable()
         .describe('Time of the newest checkpoint; null without one.'),
       checkpoints: z.int().describe('Checkpoints that were used.'),
-      sinks_compared: z
-        .int()
-        .describe('Sinks whose newest checkpoint was compared with the chain.'),
+      sinks_compared: z.int().describe('Sinks whose checkpoints were compared with the chain.'),
       streams_compared: z.int().describe('Streams whose position was compared with the chain.'),
       erased: z.int().describe('Details that were erased.'),
       faults: z.array(

@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto'
 import type { ActorKind, CallPath } from '../../../model/audit-entry.ts'
-import { encodeFields } from './record.ts'
+import { commitTo, type Detail } from './commitment.ts'
+import { encodeFields, type RecordFields } from './record.ts'
 
 /** A read of content by a person. One record in the chain seals a segment of reads. */
 export type ContentRead = {
@@ -15,6 +16,9 @@ export type ContentRead = {
   request_id: string
   origin_hash: string
 }
+
+/** A read with its origin, unless that was erased. */
+export type SealedRead = ContentRead & { details: { origin?: Detail } }
 
 const readFields: readonly (keyof ContentRead)[] = [
   'read_at',
@@ -37,4 +41,23 @@ export function hashSegment(reads: readonly ContentRead[]): string {
 function hashRead(read: ContentRead): string {
   const values = readFields.map((name) => read[name])
   return hash('sha256', encodeFields('looptrace audit read', values))
+}
+
+/**
+ * Returns why reads are not those that a record seals, in words; undefined if they are. A record
+ * without a segment seals no reads.
+ */
+export function segmentFault(
+  { segment_count, segment_hash }: Pick<RecordFields, 'segment_count' | 'segment_hash'>,
+  reads: readonly SealedRead[],
+): string | undefined {
+  if (segment_hash === null) return reads.length === 0 ? undefined : 'the record seals no reads'
+  if (reads.length !== segment_count || hashSegment(reads) !== segment_hash) {
+    return `the ${segment_count} reads that the record seals were changed`
+  }
+  return reads.every(hasOwnOrigin) ? undefined : 'the origin of a read does not match its hash'
+}
+
+function hasOwnOrigin({ details: { origin }, origin_hash }: SealedRead): boolean {
+  return origin === undefined || commitTo('origin', origin) === origin_hash
 }

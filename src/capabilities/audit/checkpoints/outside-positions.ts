@@ -4,18 +4,26 @@ import type { ChainFault } from '../chain/verify-chain.ts'
 type Db = Kysely<AuditTables>
 
 /**
- * Reads the newest checkpoint of a chain back from a sink, as the text of its envelope. Returns
- * undefined if the sink has no checkpoint of the chain.
+ * Reads checkpoints of a chain back from a sink: those from a number on, as far as one check reads
+ * them, and the newest one.
  */
 export type CheckpointSource = (
   chain_id: string,
-  options: { signal: AbortSignal },
-) => Promise<string | undefined>
+  options: { from: number; signal: AbortSignal },
+) => Promise<SinkPart>
+
+/** Checkpoints that were read from a sink. */
+type SinkPart = {
+  /** Their envelopes as text; none if the sink has no checkpoint of the chain. */
+  envelopes: string[]
+  /** Number of the record up to which all were read. */
+  end: number
+}
 
 /** Positions of a chain that are stored apart from its records and checkpoints. */
 export type OutsidePositions = {
-  /** Newest checkpoints of the sinks that have one. */
-  envelopes: string[]
+  /** Checkpoints of the sinks that have some. */
+  sinks: SinkPart[]
   /** Last records that streams have sent. */
   streams: { stream: string; seq: number }[]
   /** The last record that seals reads; 0 without one. */
@@ -23,18 +31,24 @@ export type OutsidePositions = {
 }
 
 /**
- * Reads the positions. Leaves out sinks that are unavailable, whose number the caller knows from
- * the number of envelopes.
+ * Reads the positions, and the checkpoints of sinks from a number on. Leaves out sinks that are
+ * unavailable, whose number the caller knows from the number of sinks.
  */
 export async function readOutsidePositions(
   db: Db,
-  about: { chain_id: string; sources: readonly CheckpointSource[]; signal: AbortSignal },
+  about: {
+    chain_id: string
+    from: number
+    sources: readonly CheckpointSource[]
+    signal: AbortSignal
+  },
 ): Promise<OutsidePositions> {
-  const { chain_id, sources, signal } = about
-  const read = await Promise.allSettled(sources.map((source) => source(chain_id, { signal })))
+  const { chain_id, from, sources, signal } = about
+  const parts = sources.map((source) => source(chain_id, { from, signal }))
+  const read = await Promise.allSettled(parts)
   signal.throwIfAborted()
-  const envelopes = read.flatMap((one) =>
-    one.status === 'fulfilled' && one.value !== undefined ? [one.value] : [],
+  const sinks = read.flatMap((one) =>
+    one.status === 'fulfilled' && one.value.envelopes.length > 0 ? [one.value] : [],
   )
   const streams = await db
     .selectFrom('audit_stream_cursors')
@@ -47,7 +61,7 @@ export async function readOutsidePositions(
     .select(({ fn }) => fn.max('segment_seq').as('seq'))
     .where('chain_id', '=', chain_id)
     .executeTakeFirst()
-  return { envelopes, streams, sealed_seq: sealed?.seq ?? 0 }
+  return { sinks, streams, sealed_seq: sealed?.seq ?? 0 }
 }
 
 /** Returns a fault for each position after the last record of the chain. */

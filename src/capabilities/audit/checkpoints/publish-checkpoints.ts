@@ -1,5 +1,8 @@
 import type { AuditTables, Kysely } from '../../../platform/relational/index.ts'
+import { type PublicKeys, StatementFault } from '../../certification/index.ts'
+import { openCheckpoint } from '../chain/checkpoint.ts'
 import { runInChain } from '../trail/chain-id.ts'
+import { readCheckpointKeys } from './signing-key.ts'
 
 type Db = Kysely<AuditTables>
 
@@ -11,9 +14,17 @@ export type CheckpointSink = (checkpoint: PublishedCheckpoint) => Promise<void>
 
 const page_max = 200
 
+/** A stored checkpoint is not the signed one of its row, so it is not published. */
+export class CheckpointForged extends Error {
+  override readonly name = 'CheckpointForged'
+}
+
 /**
  * Publishes checkpoints to all sinks, oldest first. Retries each checkpoint until every sink has
- * accepted it, so that an unavailable sink loses no checkpoint. Rejects with the first failure.
+ * accepted it, so that an unavailable sink loses no checkpoint. Rejects with the first failure of a
+ * sink; with `CheckpointForged`, after publishing the others, if the row of a checkpoint names
+ * another chain, record or kind than its signed envelope: a file with a wrong name would hide the
+ * newest checkpoint of the sink.
  */
 export async function publishCheckpoints(
   db: Db,
@@ -28,7 +39,10 @@ export async function publishCheckpoints(
     .orderBy('seq')
     .limit(page_max)
     .execute()
-  for (const { chain_id, seq, kind, envelope } of waiting) {
+  if (waiting.length === 0) return 0
+  const keys = await readCheckpointKeys(db)
+  const genuine = waiting.filter((row) => isOfRow(row, keys))
+  for (const { chain_id, seq, kind, envelope } of genuine) {
     const name = `${chain_id}/${String(seq).padStart(16, '0')}-${kind}.json`
     for (const publish of sinks) await publish({ name, envelope })
     const note = db
@@ -39,5 +53,21 @@ export async function publishCheckpoints(
       .where('kind', '=', kind)
     await runInChain(chain_id, () => note.execute())
   }
-  return waiting.length
+  const forged = waiting.find((row) => !genuine.includes(row))
+  if (forged === undefined) return waiting.length
+  throw new CheckpointForged(
+    `the stored checkpoint ${forged.kind} of record ${forged.seq} in the audit chain ${forged.chain_id} is not the signed one`,
+  )
+}
+
+type Waiting = { chain_id: string; seq: number; kind: string; envelope: string }
+
+function isOfRow({ chain_id, seq, kind, envelope }: Waiting, keys: PublicKeys): boolean {
+  try {
+    const signed = openCheckpoint(envelope, keys)
+    return signed.chain_id === chain_id && signed.seq === seq && signed.kind === kind
+  } catch (error) {
+    if (error instanceof StatementFault) return false
+    throw error
+  }
 }

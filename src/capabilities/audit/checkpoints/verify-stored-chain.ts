@@ -2,20 +2,21 @@ import type { AuditTables, Kysely } from '../../../platform/relational/index.ts'
 import { type PublicKeys, StatementFault } from '../../certification/index.ts'
 import { openCheckpoint, type SignedCheckpoint } from '../chain/checkpoint.ts'
 import type { ChainHead } from '../chain/record.ts'
-import { hashSegment } from '../chain/segment.ts'
+import { segmentFault } from '../chain/segment.ts'
 import { type ChainFault, type ChainReport, ChainVerifier } from '../chain/verify-chain.ts'
-import { type RecordRow, toRecordWithDetails } from '../events/event.ts'
+import { type RecordRow, toChainRecord, toRecordWithDetails } from '../events/event.ts'
 import {
   type ChainRow,
   type CheckpointRow,
   findChain,
   findLastNumber,
+  hasStrayReads,
   selectChain,
   selectCheckpoints,
   selectCheckpointsAt,
   selectSegment,
 } from '../events/store.ts'
-import { toRead } from '../reads/seal-reads.ts'
+import { toSealedRead } from '../reads/seal-reads.ts'
 import {
   type CheckpointSource,
   comparePositions,
@@ -40,7 +41,7 @@ export type StoredChainReport = ChainReport & {
   from_seq: number
   /** Records up to this one were deleted by retention. 0: none. */
   pruned_seq: number
-  /** Sinks whose newest checkpoint was compared, and streams whose position was. */
+  /** Sinks whose checkpoints were compared, and streams whose position was. */
   sinks_compared: number
   streams_compared: number
   /** The last checked record, if the time limit ended the check; null if all were checked. */
@@ -61,14 +62,14 @@ type Verification = {
 
 /**
  * Checks a chain in the store against the checkpoints in the store, its stored position, the
- * positions of its streams and the newest checkpoints of sinks. Detects changes by a person without
+ * positions of its streams and the checkpoints of sinks. Detects changes by a person without
  * the signing key, and a cut of the chain with its checkpoints if a stream or sink is ahead of it.
  */
 export async function verifyStoredChain(db: Db, asked: Verification): Promise<StoredChainReport> {
   const { chain_id, signal, isOver, sources = [] } = asked
   // Read from the outside in: what a concurrent call adds meanwhile is not behind the head.
-  const outside = await readOutsidePositions(db, { chain_id, sources, signal })
   const from = startingPoint(await findChain(db, chain_id), asked.after)
+  const outside = await readOutsidePositions(db, { chain_id, from, sources, signal })
   const page = { chain_id, from, limit: checkpoints_max, pruned: true } as const
   const rows = await selectCheckpoints(db, page)
   const chain = await findChain(db, chain_id)
@@ -79,13 +80,16 @@ export async function verifyStoredChain(db: Db, asked: Verification): Promise<St
   const start = await findStart(db, { ...asked, from, pruned_seq }, checkpoints)
   const verifier = new ChainVerifier(checkpoints, start)
   // The checkpoints after the last one that was read follow in the next call.
-  const end = rows.length < checkpoints_max ? Number.MAX_SAFE_INTEGER : (rows.at(-1)?.seq ?? 0)
+  const stored = rows.length < checkpoints_max ? Number.MAX_SAFE_INTEGER : (rows.at(-1)?.seq ?? 0)
+  const end = Math.min(stored, ...outside.sinks.map((sink) => sink.end))
   const first = start?.seq ?? pruned_seq
   const reading = { chain_id, after: first, last, end, signal, isOver }
   const { after, isPartial } = await checkRecords(db, reading, async (row) => {
     verifier.add(toRecordWithDetails(row))
     if (row.segment_hash !== null) await checkSegment(db, row, faults)
   })
+  const until = isPartial ? after : Number.MAX_SAFE_INTEGER
+  faults.push(...(await findStrayReads(db, { chain_id, after: first, until })))
   const report = verifier.finish({ isPartial })
   if (!isPartial) {
     faults.push(...checkPosition(chain, report, checkpoints))
@@ -95,7 +99,7 @@ export async function verifyStoredChain(db: Db, asked: Verification): Promise<St
   return {
     ...report,
     ...{ from_seq: first + 1, pruned_seq, next_after: isPartial ? after : null },
-    sinks_compared: outside.envelopes.length,
+    sinks_compared: outside.sinks.length,
     streams_compared: outside.streams.length,
     faults: [...faults, ...report.faults],
   }
@@ -109,13 +113,14 @@ function startingPoint(chain: ChainRow | undefined, after: number | undefined): 
 
 type StoredCheckpoint = Pick<CheckpointRow, 'seq' | 'envelope'>
 
-/** Adds the newest checkpoints of the sinks that the store does not have. */
+/** Adds the checkpoints of the sinks that the store does not have. */
 function withSinks(
   rows: readonly StoredCheckpoint[],
-  { envelopes }: OutsidePositions,
+  { sinks }: OutsidePositions,
 ): StoredCheckpoint[] {
   const stored = new Set(rows.map(({ envelope }) => envelope))
-  const others = envelopes.filter((envelope) => !stored.has(envelope))
+  const published = new Set(sinks.flatMap(({ envelopes }) => envelopes))
+  const others = [...published.difference(stored)]
   return [...rows, ...others.map((envelope) => ({ seq: 0, envelope }))]
 }
 
@@ -183,9 +188,18 @@ async function findStart(
   checkpoints: readonly SignedCheckpoint[],
 ): Promise<ChainHead | undefined> {
   if (after === undefined) return startOf(checkpoints, from)
-  if (after <= pruned_seq) return undefined
+  if (after <= pruned_seq) return prunedHead(checkpoints, pruned_seq)
   const [record] = await selectChain(db, { chain_id, after: after - 1, limit: 1 })
   return record?.seq === after ? { seq: after, hash: record.hash.toString('hex') } : undefined
+}
+
+/** Returns the position of the signed statement about the deleted prefix, if there is one. */
+function prunedHead(
+  checkpoints: readonly SignedCheckpoint[],
+  pruned_seq: number,
+): ChainHead | undefined {
+  const pruned = checkpoints.find(({ kind, seq }) => kind === 'pruned' && seq === pruned_seq)
+  return pruned && { seq: pruned.seq, hash: pruned.head }
 }
 
 /** Checks the stored position of a chain, which is not signed. */
@@ -231,11 +245,18 @@ function startOf(checkpoints: readonly SignedCheckpoint[], from: number): ChainH
   return from === 0 || first === undefined ? undefined : { seq: first.seq, hash: first.head }
 }
 
+async function findStrayReads(
+  db: Db,
+  about: { chain_id: string; after: number; until: number },
+): Promise<ChainFault[]> {
+  if (!(await hasStrayReads(db, about))) return []
+  const detail = 'the store has reads that no record seals'
+  return [{ kind: 'record_inserted', seq: about.after + 1, detail }]
+}
+
 async function checkSegment(db: Db, row: RecordRow, faults: ChainFault[]): Promise<void> {
   const { chain_id, seq } = row
   const reads = await selectSegment(db, { chain_id, seq })
-  const isWhole = reads.length === row.segment_count
-  if (isWhole && hashSegment(reads.map(toRead)) === row.segment_hash?.toString('hex')) return
-  const detail = `the ${row.segment_count} reads that the record seals were changed`
-  faults.push({ kind: 'record_changed', seq, detail })
+  const detail = segmentFault(toChainRecord(row), reads.map(toSealedRead))
+  if (detail !== undefined) faults.push({ kind: 'record_changed', seq, detail })
 }

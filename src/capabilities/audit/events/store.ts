@@ -156,6 +156,32 @@ export function selectSegment(
     .execute()
 }
 
+/**
+ * Returns whether the chain has reads that name a record in a range which seals none, or no record.
+ * They are not from this service, which stores reads with the record that seals them.
+ */
+export async function hasStrayReads(
+  db: Db,
+  { chain_id, after, until }: { chain_id: string; after: number; until: number },
+): Promise<boolean> {
+  const stray = await db
+    .selectFrom('audit_reads as read')
+    .leftJoin('audit_records as record', (join) =>
+      join
+        .onRef('record.chain_id', '=', 'read.chain_id')
+        .onRef('record.seq', '=', 'read.segment_seq'),
+    )
+    .select('read.id')
+    .where('read.chain_id', '=', chain_id)
+    .where(({ eb, or, between }) =>
+      or([between('read.segment_seq', after + 1, until), eb('read.segment_seq', 'is', null)]),
+    )
+    .where('record.segment_count', 'is', null)
+    .limit(1)
+    .executeTakeFirst()
+  return stray !== undefined
+}
+
 /** Filters of the reads of a chain. */
 type ReadFilter = {
   chain_id: string

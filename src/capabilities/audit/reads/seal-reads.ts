@@ -1,6 +1,6 @@
 import type { Clock } from '../../../kernel/time.ts'
 import type { AuditTables, Kysely, Selectable } from '../../../platform/relational/index.ts'
-import { type ContentRead, hashSegment } from '../chain/segment.ts'
+import { hashSegment, type SealedRead } from '../chain/segment.ts'
 import { appendEntry } from '../trail/append.ts'
 import { installationChain, runInChain } from '../trail/chain-id.ts'
 import { insertSealed, takeUnsealed, tryLockSealing } from './unsealed-reads.ts'
@@ -47,9 +47,15 @@ async function sealChain(
   return reads.length
 }
 
-/** Returns the fields of a stored read that a segment protects. */
-export function toRead({ origin_hash, ...row }: ReadRow): ContentRead {
-  return { ...row, origin_hash: origin_hash.toString('hex') }
+/** Returns a stored read as the segment protects it, with the salt and value of its origin. */
+export function toSealedRead(row: ReadRow): SealedRead {
+  const { id: _id, chain_id: _chain, segment_seq: _seq, origin_hash, ...rest } = row
+  const { origin_salt, origin_value, ...read } = rest
+  const isErased = origin_salt === null || origin_value === null
+  const origin = isErased
+    ? {}
+    : { origin: { salt: origin_salt.toString('hex'), value: origin_value } }
+  return { ...read, origin_hash: origin_hash.toString('hex'), details: origin }
 }
 
 function sealEntry(seal: { chain_id: string; isLate: boolean; now_ms: number }) {

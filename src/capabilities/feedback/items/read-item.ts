@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto'
 import { canonicalJson } from '../../../kernel/canonical-json.ts'
-import { isUuid, newId } from '../../../kernel/ids.ts'
+import { isUuid, newId, traceIdFrom } from '../../../kernel/ids.ts'
 import { problem } from '../../../kernel/problem.ts'
 import type { Caller } from '../../../platform/http/index.ts'
 import { type CapturePolicy, type Masker, maskText } from '../../records/capture/index.ts'
@@ -39,13 +39,22 @@ export function readNewItem(request: ItemRequest): NewItem {
   const sent = { source, subject, trace_id, at: body.at ?? null, value }
   return {
     project_id: caller.project_id,
-    task_id: mask(request.task_id),
+    task_id: taskNamedBy(caller, mask(request.task_id)),
     feedback_id: by_browser ? feedback_id.toLowerCase() : feedback_id,
     ...{ source, subject, user_id, trace_id, by_browser, actor, value },
     network_tag: by_browser ? request.network_tag : null,
     ...timeOf(body.at, { now_ms, by_browser }),
     body_digest: hash('sha256', canonicalJson(sent), 'buffer'),
   }
+}
+
+/**
+ * Returns the id by which a call names a task. Browser keys name a trace in one spelling: the answer
+ * to a second one would otherwise show whether the task was seen, and items that wait under other
+ * spellings would not count together.
+ */
+export function taskNamedBy({ browser }: Caller, task_id: string): string {
+  return browser === undefined ? task_id : (traceIdFrom(task_id) ?? task_id)
 }
 
 /** Returns the actor of a call: `user:<id>`, `key:<id>` or `service_account:<id>`. */

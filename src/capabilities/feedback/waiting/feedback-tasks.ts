@@ -24,24 +24,31 @@ const models_max = 20
 
 /**
  * Finds a task of the project by its id: the client's own string or, for an implicit task, the
- * trace id in either spelling. Returns undefined for a task that was not seen yet.
+ * trace id in either spelling. Browser keys name a trace by its UUID, so a UUID also finds a task
+ * whose own id is another spelling of it. Returns undefined for a task that was not seen yet.
  */
 export async function findSeenTask(
   db: FeedbackDb,
   { project_id, task_id }: TaskKey,
 ): Promise<SeenTask | undefined> {
   const trace_id = traceIdFrom(task_id) ?? task_id
+  const spellings = task_id === trace_id ? spellingsOf(trace_id) : [task_id, trace_id]
   const rows = await db
     .selectFrom('tasks')
     .select(['task_id', 'name', 'environment', 'release', 'models', 'user_id'])
     .select(['conversation_id', 'implicit', 'started_at'])
     .where('project_id', '=', project_id)
-    .where('task_id', 'in', [task_id, trace_id])
+    .where('task_id', 'in', spellings)
     .execute()
-  return (
-    rows.find((row) => row.task_id === task_id) ??
-    rows.find((row) => row.task_id === trace_id && row.implicit)
-  )
+  const found = spellings.flatMap((id) => rows.filter((row) => row.task_id === id))
+  return found.find((row) => row.task_id !== trace_id || row.implicit || row.task_id === task_id)
+}
+
+/** Returns the spellings of a trace id that clients use as ids of tasks. */
+function spellingsOf(trace_id: string): string[] {
+  if (traceIdFrom(trace_id) === undefined) return [trace_id]
+  const hex = trace_id.replaceAll('-', '')
+  return [trace_id, hex, trace_id.toUpperCase(), hex.toUpperCase()]
 }
 
 /** A task that gets an item. */

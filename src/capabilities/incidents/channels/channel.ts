@@ -22,6 +22,7 @@ export const secretFields = {
 const httpUrl = z
   .url({ protocol: /^https?$/, error: expected('an http or https URL') })
   .max(2000)
+  .refine((text) => !/[\s\p{Cc}]/u.test(text), { error: 'expected a URL without white space' })
   .refine((text) => hasNoLogin(text), { error: 'expected a URL without user and password' })
 
 function hasNoLogin(text: string): boolean {

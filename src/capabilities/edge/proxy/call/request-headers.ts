@@ -2,6 +2,7 @@ import { isUtf8 } from 'node:buffer'
 import { traceIdFrom } from '../../../../kernel/ids.ts'
 import { problem } from '../../../../kernel/problem.ts'
 import { holdsProjectKey } from '../../../../kernel/project-key-text.ts'
+import { isRemovedPrefix, removedHeaders } from './removed-headers.ts'
 
 /** The request headers that the proxy uses, and those that it forwards to the provider. */
 export type RequestHeaders = {
@@ -27,10 +28,12 @@ export type RequestHeaders = {
   forwarded: string[]
   /** A header of ours that came more than once; empty if all came once. */
   repeated: string
+  /** Headers that came without a value. */
+  blank: readonly Field[]
 }
 
 type Key = 'api_key' | 'looptrace_key' | 'authorization' | 'goog_api_key' | 'azure_api_key'
-type Field = Exclude<keyof RequestHeaders, 'forwarded' | 'repeated' | 'content_length'>
+type Field = Exclude<keyof RequestHeaders, 'forwarded' | 'repeated' | 'blank' | 'content_length'>
 type Role =
   | { kind: 'forward' | 'strip' | 'connection' | 'length' }
   /** `sent`: it is forwarded too. `once`: it may come only once. `key`: it may hold a project key. */
@@ -47,11 +50,7 @@ function keyOf(field: Key, { sent, once }: { sent: boolean; once: boolean }): Ro
   return { kind: 'field', field, sent, once, key: true }
 }
 
-/**
- * Lower-case names of headers that are not simply forwarded. Hop-by-hop headers (RFC 9110, 7.6.1)
- * are dropped here, and so are those that undici writes itself, cookies of our own pages, and
- * headers in which proxies in front name the client and our hosts.
- */
+/** Roles of headers that are not simply forwarded, by their lower-case names. */
 const roles: ReadonlyMap<string, Role> = new Map<string, Role>([
   ['x-api-key', keyOf('api_key', { sent: false, once: true })],
   ['x-looptrace-key', keyOf('looptrace_key', { sent: false, once: false })],
@@ -70,28 +69,7 @@ const roles: ReadonlyMap<string, Role> = new Map<string, Role>([
   ['baggage', { kind: 'field', field: 'baggage', sent: false, once: false }],
   ['connection', { kind: 'connection' }],
   ['content-length', { kind: 'length' }],
-  ...[
-    'accept-encoding',
-    'cf-connecting-ip',
-    'cookie',
-    'cookie2',
-    'expect',
-    'forwarded',
-    'host',
-    'keep-alive',
-    'proxy-authenticate',
-    'proxy-authorization',
-    'proxy-connection',
-    'te',
-    'trailer',
-    'transfer-encoding',
-    'true-client-ip',
-    'upgrade',
-    'x-client-ip',
-    'x-cluster-client-ip',
-    'x-original-forwarded-for',
-    'x-real-ip',
-  ].map((name): [string, Role] => [name, strip]),
+  ...removedHeaders.map((name): [string, Role] => [name, strip]),
 ])
 
 /** Makes a reader of node's `rawHeaders`. */
@@ -109,16 +87,9 @@ function roleOfKey(role: Role): Role {
   return role.kind === 'field' && role.key ? role : strip
 }
 
-/** Strips every X-Task- header, which is ours, and every X-Forwarded- header, known or not. */
 function unnamedRole(name: string): Role {
-  // The bit of lower case is set, so that each letter is compared once.
-  const third = name.charCodeAt(2) | 0x20
-  return (third === letterT || third === letterF) && strippedName.test(name) ? strip : forward
+  return isRemovedPrefix(name) ? strip : forward
 }
-
-const letterT = 0x74
-const letterF = 0x66
-const strippedName = /^x-(?:task-|forwarded(?:-|$))/i
 
 function readHeaders(
   rawHeaders: readonly string[],
@@ -141,6 +112,8 @@ function readHeaders(
   return headers
 }
 
+const none: readonly Field[] = []
+
 function noHeaders(): RequestHeaders {
   return {
     api_key: '',
@@ -161,6 +134,7 @@ function noHeaders(): RequestHeaders {
     baggage: '',
     forwarded: [],
     repeated: '',
+    blank: none,
   }
 }
 
@@ -170,9 +144,14 @@ function readField(
   value: string,
   name: string,
 ): void {
-  if (headers[field] === '') headers[field] = value
-  else if (once) headers.repeated = name
-  else headers[field] += `, ${value}`
+  if (once && headers.blank.includes(field)) headers.repeated = name
+  if (headers[field] !== '') {
+    if (once) headers.repeated = name
+    else headers[field] += `, ${value}`
+    return
+  }
+  headers[field] = value
+  if (value === '') headers.blank = [...headers.blank, field]
 }
 
 /**

@@ -47,7 +47,7 @@ export class AnswerWriter {
       this.#content_length = -1
     }
     this.#call.addIdHeaders(head, headers.request_id !== '')
-    response.writeHead(answer.status_code, message, head)
+    response.writeHead(answer.status_code, sendable(message), head)
     this.#body = new ChunkedBody(response)
     if (this.#content_length === -1) setImmediate(() => this.#flushHead())
   }
@@ -105,6 +105,14 @@ export class AnswerWriter {
   }
 }
 
+/**
+ * Returns the reason phrase of a provider if Node sends it: it is tabs and characters of Latin-1
+ * without controls. Other bytes, which undici accepts, would fail the answer.
+ */
+function sendable(message: string | undefined): string | undefined {
+  return message !== undefined && /^[\t\x20-\x7e\x80-\xff]*$/.test(message) ? message : undefined
+}
+
 function isPlain(content_encoding: string): boolean {
   return content_encoding === '' || content_encoding.toLowerCase() === 'identity'
 }
@@ -135,7 +143,8 @@ type Role = 'strip' | 'connection' | 'type' | 'encoding' | 'length' | 'request_i
 
 /**
  * Lower-case names of headers that are not simply passed on: hop-by-hop ones, ours, and those by
- * which a provider would change what browsers store for our site.
+ * which a provider would change what browsers store for our site, or which pages may read its
+ * answers.
  */
 const roles: ReadonlyMap<string, Role> = new Map<string, Role>([
   ['connection', 'connection'],
@@ -144,13 +153,23 @@ const roles: ReadonlyMap<string, Role> = new Map<string, Role>([
   ['content-length', 'length'],
   ['x-request-id', 'request_id'],
   ...[
+    'accept-ch',
+    'access-control-allow-credentials',
+    'access-control-allow-origin',
+    'access-control-expose-headers',
+    'alt-svc',
     'clear-site-data',
     'keep-alive',
+    'nel',
     'proxy-authenticate',
     'proxy-authorization',
     'proxy-connection',
+    'public-key-pins',
+    'report-to',
+    'reporting-endpoints',
     'set-cookie',
     'set-cookie2',
+    'strict-transport-security',
     'te',
     'trailer',
     'transfer-encoding',
