@@ -125,7 +125,7 @@ test('another token, and a rule that never fires, are refused', async () => {
   await write(rule('x', '1'))
   const stranger = await apply('-f rules.yaml', 'wrong')
   expect([stranger.status, stranger.err]).toEqual([3, expect.stringMatching(/401 who are you/)])
-  await write(rule('x', '2').replace('cost', 'error_rate'))
+  await write(rule('x', '1').replace('cost', 'error_rate'))
   const never = await apply('-f rules.yaml')
   expect([never.status, never.err]).toEqual([2, expect.stringMatching(/never/)])
 })

@@ -39,14 +39,13 @@ export type CallResult = {
 /** Returns the facts of a finished call for its record, as the worker reads them. */
 export function toExchangeFacts(call: RecordedCall, result: CallResult): ExchangeFacts {
   const { key, context, answer, ending } = result
-  return {
+  const facts: ExchangeFacts = {
     ingest_request_id: call.ingest_request_id,
     project_id: key.project_id,
     trace_id: call.trace_id,
     observation_id: call.observation_id,
     parent_observation_id: call.parent_observation_id,
     endpoint: result.endpoint,
-    ...(call.target.model !== '' && { path_model: call.target.model }),
     provider: result.provider,
     start_time: formatNs(call.start_ms),
     end_time: formatNs(call.start_ms + result.ended_ms),
@@ -70,6 +69,8 @@ export function toExchangeFacts(call: RecordedCall, result: CallResult): Exchang
     release: context.release,
     attributes: attributesOf(call.headers, answer?.request_id ?? ''),
   }
+  if (call.target.model !== '') facts.path_model = call.target.model
+  return facts
 }
 
 /**

@@ -150,6 +150,7 @@ function isBearer(authorization: string): boolean {
 }
 
 function bearerToken(authorization: string): string {
+  if (authorization.startsWith('Bearer ')) return authorization.slice('Bearer '.length).trim()
   return isBearer(authorization) ? authorization.replace(/^bearer +/i, '').trim() : ''
 }
 

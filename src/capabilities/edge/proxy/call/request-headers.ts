@@ -78,13 +78,10 @@ export function createRequestHeaderReader(): (rawHeaders: readonly string[]) => 
   return (rawHeaders) =>
     readHeaders(rawHeaders, (name, value) => {
       const role = table.of(name) ?? unnamedRole(name)
-      return holdsProjectKey(value) ? roleOfKey(role) : role
+      // A project key in any other header goes neither to the provider nor into a record.
+      const isPlace = role.kind === 'field' && role.key === true
+      return !isPlace && holdsProjectKey(value) ? strip : role
     })
-}
-
-/** Strips a header with a project key, unless it is a place of keys. */
-function roleOfKey(role: Role): Role {
-  return role.kind === 'field' && role.key ? role : strip
 }
 
 function unnamedRole(name: string): Role {
