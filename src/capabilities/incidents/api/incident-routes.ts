@@ -14,6 +14,7 @@ import {
   reopenIncident,
   resolveIncident,
 } from './incidents/moves.ts'
+import { snoozeIncident, unsnoozeIncident } from './incidents/snooze.ts'
 import { previewIncidentRule } from './rules/preview.ts'
 import {
   deleteIncidentRule,
@@ -54,6 +55,8 @@ export function incidentRoutes(deps: IncidentRoutesDeps): Route[] {
     reopenIncident(deps),
     assignIncident(deps),
     commentIncident(deps),
+    snoozeIncident(deps),
+    unsnoozeIncident(deps),
     listAlertRules(deps),
     getAlertSummary(deps),
     listHighRiskTasks(deps),
