@@ -153,7 +153,8 @@ export async function moveIncident(
   throw problem(moved.code, { detail: `Incident ${incident.number}: ${moved.detail}` })
 }
 
-function actorOf({ kind, id }: Caller): Actor {
+/** Returns who a caller is in a timeline. */
+export function actorOf({ kind, id }: Caller): Actor {
   if (kind === 'user' || kind === 'key') return { type: kind, id }
   return { type: 'key', id: `${kind}:${id}` }
 }
