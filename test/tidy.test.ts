@@ -74,6 +74,7 @@ const files: Record<string, string> = {
     ].map((url) => [url, 'capabilities/access/pages/pages.ts']),
   ),
   '/openapi.json': 'platform/http/openapi.ts',
+  '/api/v2/observability/incidents/{id}/unsnooze': 'capabilities/incidents/api/incidents/snooze.ts',
   ...Object.fromEntries(
     ['ack', 'resolve', 'reopen', 'assign', 'comment'].map((move) => [
       `/api/v2/observability/incidents/{id}/${move}`,

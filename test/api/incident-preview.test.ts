@@ -215,7 +215,7 @@ describe('a preview of an event rule', () => {
 
 test('the calls of the guide have the answers that it shows', async () => {
   const calls = await callsOfGuide('docs/guides/answer-an-incident.md')
-  expect(calls).toHaveLength(6)
+  expect(calls).toHaveLength(9)
   const reader = await api.newProject()
   await api.newMember(reader, 'ada@example.com')
   await api.insertIncident(reader, { number: 1 })

@@ -37,6 +37,7 @@ export const incidentSchema = record('Incident', {
   assignee: z.string().nullable(),
   suppressed: z.boolean().describe('Whether messages are muted.'),
   suppressed_by: z.array(z.string()).describe('Ids of suppressions; `person` for one by hand.'),
+  snoozed_until: z.iso.datetime().nullable().describe('End of a snooze; null without one.'),
   inhibited_by: z.array(z.string()).describe('Ids of the incidents that mute this one.'),
   flapping: z.boolean(),
   late: z.boolean().describe('Opened for rows that arrived late.'),

@@ -139,6 +139,9 @@ function readActs(test: TestCase, context: Context, faults: FaultSink): Act[] {
     const rule = ruleOf(move.rule, context, sink.at('rule'))
     if (rule === undefined) continue
     checkGroup(rule, move.group, context, sink.at('group'))
+    if (move.type === 'snooze' && move.for === undefined) {
+      sink.at('for').add('a snooze needs its length, such as 2h')
+    }
     acts.push({ type: 'move', at_ms: timeOf(context, move.at), move, rule, sink })
   }
   return acts.toSorted(

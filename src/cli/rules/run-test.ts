@@ -1,6 +1,8 @@
+import type { Move } from '../../capabilities/incidents/life-cycle/move.ts'
 import { durationMs } from '../../kernel/duration.ts'
 import type { Act, CompiledExpectation, CompiledTest } from './compile-test.ts'
 import { Simulation } from './simulation.ts'
+import type { TestCase } from './test-file.ts'
 import { formatEntry, formatGroup, formatTime, type TimelineEntry } from './timeline.ts'
 
 /** The result of a test. Failures and the timeline are texts for people. */
@@ -68,19 +70,28 @@ function move(
   start_ms: number,
 ): TestFailure[] {
   const { type, group } = move
-  const isMute = type === 'suppress' || type === 'unsuppress'
-  const refusal = simulation.move(
-    rule,
-    group,
-    isMute
-      ? { type: 'suppress', suppressed: type === 'suppress', at_ms }
-      : type === 'reopen'
-        ? { type, at_ms, has_newer: false, quiet: [] }
-        : { type, at_ms },
-  )
+  const refusal = simulation.move(rule, group, toMove(move, at_ms))
   if (refusal === undefined) return []
   const title = `${formatTime(at_ms - start_ms)} ${rule.name}${formatGroup(group)}: ${type}`
   return [{ path: sink.path, title, differences: [refusal] }]
+}
+
+function toMove({ type, for: length }: TestCase['moves'][number], at_ms: number): Move {
+  switch (type) {
+    case 'suppress':
+      return { type, suppressed: true, at_ms }
+    case 'snooze': {
+      const until_ms = at_ms + durationMs(length ?? '')
+      return { type: 'suppress', suppressed: true, until_ms, at_ms }
+    }
+    case 'unsuppress':
+    case 'unsnooze':
+      return { type: 'suppress', suppressed: false, at_ms }
+    case 'reopen':
+      return { type, at_ms, has_newer: false, quiet: [] }
+    default:
+      return { type, at_ms }
+  }
 }
 
 type Progress = { seen: Map<string, number>; start_ms: number }

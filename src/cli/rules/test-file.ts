@@ -59,8 +59,9 @@ const period = z.strictObject({
 const move = z.strictObject({
   at: time.describe('Time of the action, after the evaluation of that time.'),
   type: z
-    .enum(['ack', 'resolve', 'reopen', 'suppress', 'unsuppress'])
+    .enum(['ack', 'resolve', 'reopen', 'snooze', 'unsnooze', 'suppress', 'unsuppress'])
     .describe('Action of a person.'),
+  for: duration('5m', '7d').optional().describe('Length of a snooze.'),
   rule: text.describe('Name of the rule.'),
   group: group.default({}).describe('Group of the incident.'),
 })

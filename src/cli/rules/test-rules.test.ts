@@ -135,6 +135,24 @@ describe('a test passes as it is, and fails with one other value', () => {
       },
     ],
     [
+      'a snoozed incident is announced when its time is over',
+      { a: { condition: errors } },
+      {
+        input_series: ungrouped('9x30'),
+        moves: [
+          { at: '2m', type: 'snooze', for: '10m', rule: 'a' },
+          { at: '15m', type: 'snooze', for: '1h', rule: 'a' },
+          { at: '20m', type: 'unsnooze', rule: 'a' },
+        ],
+        expect: [
+          { at: '11m', rule: 'a', state: 'open', muted: true, messages: ['opened'] },
+          { at: '12m', rule: 'a', state: 'open', muted: false, messages: ['still_firing'] },
+          { at: '19m', rule: 'a', muted: true, messages: [] },
+          { at: '20m', rule: 'a', muted: false, messages: ['still_firing'] },
+        ],
+      },
+    ],
+    [
       'a deleted rule leaves an orphan',
       { a: { condition: errors } },
       {

@@ -37,9 +37,35 @@ export function newestMark(marks: readonly Mark[], incident?: number): Mark | un
 /** Returns whether the incident of a change was acknowledged after it. */
 export function isAcknowledged(marks: readonly Mark[], incident: number): boolean {
   const moves = marks.filter((mark) => mark.incident === incident)
-  const last = moves.findLast(({ type }) => !['raised', 'assigned', 'calmed'].includes(type))
+  const last = moves.findLast(({ type }) => !keepsState.has(type))
   return last?.type === 'acknowledged'
 }
+
+const keepsState: ReadonlySet<Mark['type']> = new Set([
+  ...(['raised', 'assigned', 'calmed', 'snoozed', 'unsnoozed'] as const),
+])
+
+/** A snooze of an incident; its `to` is the minute at which time or a change ended it. */
+export type Snooze = { readonly from: number; readonly to: number; readonly isReplaced: boolean }
+
+/** Returns the snoozes of an incident. A later snooze replaces one; a resolve ends it. */
+export function snoozesOf(
+  { entries }: KeyHistory,
+  marks: readonly Mark[],
+  incident: number,
+): Snooze[] {
+  const own = marks.filter((mark) => mark.incident === incident && endsSnooze.has(mark.type))
+  return own.flatMap(({ type, at: from }, index) => {
+    if (type !== 'snoozed') return []
+    const entry = entries.find((one) => one.type === 'snooze' && one.at === from)
+    const until = from + (entry !== undefined && 'minutes' in entry ? (entry.minutes ?? 0) : 0)
+    const next = own[index + 1]
+    if (next === undefined || next.at > until) return [{ from, to: until, isReplaced: false }]
+    return [{ from, to: next.at, isReplaced: next.type !== 'unsnoozed' }]
+  })
+}
+
+const endsSnooze: ReadonlySet<Mark['type']> = new Set(['snoozed', 'unsnoozed', 'resolved'])
 
 /** Returns the contributors that fire after the first `count` entries. */
 export function firingContributors(
@@ -138,7 +164,7 @@ function afterEntry(history: KeyHistory, found: Incidents, { index, entry }: Ind
   if (entry.type === 'ended') {
     return { answers, marks: [...marks, ...marksOfEnd(history, marks, { index, entry })] }
   }
-  const { status, mark } = answerMove(marks, entry)
+  const { status, mark } = answerMove(history, marks, entry)
   const added = mark === undefined ? [] : [mark]
   return {
     answers: [...answers, { at: entry.at, type: entry.type, status }],
@@ -209,7 +235,11 @@ function marksOfEnd(
 }
 
 /** Answers the move of a person: the version is checked before the state. */
-function answerMove(marks: readonly Mark[], move: Move): { status: number; mark?: Mark } {
+function answerMove(
+  history: KeyHistory,
+  marks: readonly Mark[],
+  move: Move,
+): { status: number; mark?: Mark } {
   const last = newestMark(marks, move.incident)
   if (last === undefined) return { status: 404 }
   const version = marks.filter(({ incident }) => incident === last.incident).length
@@ -229,9 +259,37 @@ function answerMove(marks: readonly Mark[], move: Move): { status: number; mark?
     return { status: 200, mark: { ...change, type: 'resolved', is_flapping: false } }
   }
   if (isResolved) return { status: 409 }
-  if (move.type === 'assign') return { status: 200, mark: { ...change, type: 'assigned' } }
-  if (isAcknowledged(marks, last.incident)) return { status: 200 }
-  return { status: 200, mark: { ...change, type: 'acknowledged' } }
+  return { status: 200, ...changeOfOpen(history, { marks, change }, move) }
+}
+
+type Changing = { marks: readonly Mark[]; change: Mark }
+
+/** Returns the change that a move makes of an unresolved incident; nothing for a repeated move. */
+function changeOfOpen(history: KeyHistory, { marks, change }: Changing, move: Move) {
+  if (move.type === 'assign') return { mark: { ...change, type: 'assigned' as const } }
+  if (move.type !== 'acknowledge') return snoozed(history, { marks, change }, move)
+  if (isAcknowledged(marks, change.incident)) return {}
+  return { mark: { ...change, type: 'acknowledged' as const } }
+}
+
+/** A snooze to the same minute as before, and the end of none, change nothing. */
+function snoozed(
+  history: KeyHistory,
+  { marks, change }: Changing,
+  { type, at, minutes = 0 }: Move,
+): { mark?: Mark } {
+  const before = snoozesOf(history, marks, change.incident).at(-1)
+  // Time ends a snooze after the moves of the minute.
+  const until = before !== undefined && !isOver(marks, before, change.incident) ? before.to : -1
+  const isInEffect = until >= at
+  if (type === 'unsnooze') return isInEffect ? { mark: { ...change, type: 'unsnoozed' } } : {}
+  return isInEffect && until === at + minutes ? {} : { mark: { ...change, type: 'snoozed' } }
+}
+
+/** Returns whether a change, and not time, ended the last snooze. */
+function isOver(marks: readonly Mark[], { from }: Snooze, incident: number): boolean {
+  const own = marks.filter((mark) => mark.incident === incident && endsSnooze.has(mark.type))
+  return own.at(-1)?.type !== 'snoozed' || own.at(-1)?.at !== from
 }
 
 /** Reopening an acknowledged incident withdraws the acknowledgement. */

@@ -35,10 +35,12 @@ const draft = fc.record({
   type: fc.constantFrom<(KeyEntry['type'] | 'flip')[]>(
     ...(['flip', 'flip', 'flip', 'flip', 'flip', 'flip', 'flip', 'flip', 'raised'] as const),
     ...(['acknowledge', 'resolve', 'reopen', 'assign'] as const),
+    ...(['snooze', 'snooze', 'unsnooze'] as const),
   ),
   by: fc.constantFrom('a', 'a', 'a', 'b'),
   after: fc.constantFrom(1, 1, 2, 2, 5, 12),
   severity: fc.constantFrom(...severities),
+  minutes: fc.constantFrom(1, 2, 3, 5, 12, 20),
   late: seldom(fc.integer({ min: 1, max: 5 })),
   incident: seldom(fc.integer({ min: 1, max: 3 })),
   version: seldom(fc.integer({ min: 1, max: 4 })),
@@ -79,7 +81,7 @@ export const keyHistories: fc.Arbitrary<KeyHistory> = fc
   })
 
 function entryOf(history: KeyHistory, draft: Draft): KeyEntry | undefined {
-  const { type, by, severity, late, incident, version } = draft
+  const { type, by, severity, late, incident, version, minutes } = draft
   const at = history.until
   if (type === 'flip' || type === 'raised' || type === 'fired' || type === 'ended') {
     const { marks } = modelIncidents(history)
@@ -90,5 +92,6 @@ function entryOf(history: KeyHistory, draft: Draft): KeyEntry | undefined {
     return { type: 'fired', at, by, severity, ...slot }
   }
   const target = incident === undefined ? {} : { incident }
-  return { type, at, ...target, ...(version === undefined ? {} : { version }) }
+  const more = { ...target, ...(type === 'snooze' && { minutes }) }
+  return { type, at, ...more, ...(version === undefined ? {} : { version }) }
 }

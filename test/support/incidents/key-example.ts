@@ -9,7 +9,7 @@ export type KeyExample = {
   readonly rules?: Readonly<Record<string, Readonly<Record<string, unknown>>>>
   /**
    * Entries such as `0 a fires`, `3 a fires critical`, `6 a fires high late 2`, `3 a raises critical`, `5 a ends`,
-   * `7 acknowledge`, `8 resolve #1 v2`; the first word is the minute.
+   * `7 acknowledge`, `8 resolve #1 v2`, `9 snooze for 5`; the first word is the minute.
    */
   readonly entries: readonly string[]
   readonly mutes?: readonly Mute[]
@@ -47,15 +47,17 @@ function readEntry(text: string): KeyEntry {
   }
   if (second === 'raises') return { type: 'raised', at, by: first, severity }
   if (second === 'ends') return { type: 'ended', at, by: first }
-  const types = ['acknowledge', 'resolve', 'reopen', 'assign'] as const
+  const types = ['acknowledge', 'resolve', 'reopen', 'assign', 'snooze', 'unsnooze'] as const
   const type = types.find((name) => name === first)
   if (type === undefined) throw new Error(`Entry ${JSON.stringify(text)} is unknown.`)
   const incident = /#(\d+)/.exec(text)?.[1]
   const version = /v(\d+)$/.exec(text)?.[1]
+  const lasting = /for (\d+)$/.exec(text)?.[1]
   return {
     ...{ type, at },
     ...(incident === undefined ? {} : { incident: Number(incident) }),
     ...(version === undefined ? {} : { version: Number(version) }),
+    ...(lasting === undefined ? {} : { minutes: Number(lasting) }),
   }
 }
 

@@ -284,6 +284,50 @@ export const messageExamples: readonly KeyExample[] = [
     messages: ['opened@0', 'still_firing@14', 'reminder@24'],
   },
   {
+    sentence: 'A snoozed incident is told again when its time is over.',
+    ...{ rules: repeating, entries: ['0 a fires', '3 snooze for 15', '29 a ends'], until: 30 },
+    marks: ['opened#1@0', 'snoozed#1@3', 'resolved#1@29'],
+    ...{ messages: ['opened@0', 'still_firing@18', 'reminder@28', 'resolved@29'], answers: [200] },
+  },
+  {
+    sentence: 'An acknowledged incident is silent when its snooze is over.',
+    entries: ['0 a fires', '1 snooze for 5', '2 acknowledge', '9 a ends'],
+    ...{ until: 10, messages: ['opened@0', 'resolved@9'], answers: [200, 200] },
+  },
+  {
+    sentence: 'A snooze rests escalation, which starts again when the snooze is over.',
+    rules: { a: { escalation: [{ after: '5m', notify: ['lead'] }] } },
+    ...{ entries: ['0 a fires', '2 snooze for 10', '20 a ends'], until: 21 },
+    messages: ['opened@0', 'still_firing@12', 'escalated@17:lead', 'resolved@20:lead,ops'],
+  },
+  {
+    sentence: 'A person ends a snooze; without a snooze nothing changes.',
+    entries: ['0 a fires', '1 snooze for 9', '4 unsnooze', '5 unsnooze', '6 a ends'],
+    ...{ until: 12, messages: ['opened@0', 'still_firing@4', 'resolved@6'] },
+    ...{ marks: ['opened#1@0', 'snoozed#1@1', 'unsnoozed#1@4', 'resolved#1@6'] },
+    answers: [200, 200, 200],
+  },
+  {
+    sentence: 'A resolve ends a snooze: the reopened incident is told.',
+    rules: reopening,
+    entries: ['0 a fires', '1 snooze for 20', '3 a ends', '5 a fires'],
+    ...{ until: 8, messages: ['opened@0', 'resolved@3', 'reopened@5'] },
+  },
+  {
+    sentence: 'A raised severity waits for the end of a snooze.',
+    entries: ['0 a fires', '1 snooze for 6', '3 a raises critical'],
+    ...{ until: 8, messages: ['opened@0', 'still_firing@7'] },
+  },
+  {
+    sentence: 'A snooze may be longer or shorter; a resolved incident cannot be snoozed.',
+    entries: [
+      ...['0 a fires', '1 snooze for 20', '2 snooze for 2', '6 snooze for 4', '7 snooze for 3'],
+      ...['8 a ends', '9 snooze for 3'],
+    ],
+    ...{ until: 11, messages: ['opened@0', 'still_firing@4', 'resolved@8'] },
+    answers: [200, 200, 200, 200, 409],
+  },
+  {
     sentence: '`mode: shadow` sends no messages.',
     rules: { a: { mode: 'shadow' } },
     ...{ entries: ['0 a fires', '3 a ends'], until: 5 },

@@ -34,9 +34,11 @@ export type KeyEntry =
 
 /** A move of a person on the incident with a number, or the newest one. */
 export type Move = {
-  readonly type: 'acknowledge' | 'resolve' | 'reopen' | 'assign'
+  readonly type: 'acknowledge' | 'resolve' | 'reopen' | 'assign' | 'snooze' | 'unsnooze'
   readonly at: number
   readonly incident?: number
+  /** Of a snooze: how long it lasts. */
+  readonly minutes?: number
   /** Version in `If-Match`. */
   readonly version?: number
 }
@@ -56,6 +58,8 @@ export type Mark = {
     | 'raised'
     | 'acknowledged'
     | 'assigned'
+    | 'snoozed'
+    | 'unsnoozed'
     /** `ack_timeout` is over, or a person withdrew: the incident is open again. */
     | 'unacknowledged'
     /** Flapping is over, and a person resolves. */

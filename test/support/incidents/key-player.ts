@@ -100,7 +100,7 @@ class KeyPlayer implements Played {
     const quiet = [...this.quiet].map((rule) => ({ rule, group: '{}' }))
     const newest = this.newest ?? incident
     const move = {
-      type: entry.type === 'acknowledge' ? 'ack' : entry.type,
+      ...toMove(entry),
       at_ms: entry.at * minute_ms,
       if_match: this.toVersion(entry.version, index),
       has_newer: index !== this.current && newest.state !== 'resolved',
@@ -178,6 +178,16 @@ function toTransition(entry: Exclude<KeyEntry, Move>, slot_ms: number, late: boo
   return { type, slot_ms, severity, tier: null, late }
 }
 
+/** Returns the type and the fields of a move that only some types have. */
+function toMove({ type, at, minutes = 0 }: Move) {
+  if (type === 'snooze' || type === 'unsnooze') {
+    const suppressed = type === 'snooze'
+    const until_ms = (at + minutes) * minute_ms
+    return { type: 'suppress', suppressed, ...(suppressed && { until_ms }) }
+  }
+  return { type: type === 'acknowledge' ? 'ack' : type }
+}
+
 function moveAll(from: Set<string>, to: Set<string>): void {
   for (const name of from) to.add(name)
   from.clear()
@@ -188,8 +198,15 @@ function ranks(severity: Severity): number {
 }
 
 /** Names the change of an event as the model does. */
-function toMark({ type }: IncidentEvent, before: Incident | undefined): Mark['type'] | undefined {
+function toMark(
+  { type, actor }: IncidentEvent,
+  before: Incident | undefined,
+): Mark['type'] | undefined {
   switch (type) {
+    case 'unmuted':
+    case 'still_firing':
+      return actor.type === 'user' ? 'unsnoozed' : undefined
+    case 'snoozed':
     case 'opened':
     case 'raised':
     case 'resolved':

@@ -6,6 +6,7 @@ import {
   modelIncidents,
   newestMark,
   rulesOf,
+  snoozesOf,
   withTimers,
 } from './incident-model.ts'
 import type { KeyHistory, Mark, Message } from './key-history.ts'
@@ -64,7 +65,7 @@ function isByTime(marks: readonly Mark[], mark: Mark): boolean {
 function ofChange(now: Now, mark: Mark): Sent[] {
   const { type, is_flapping } = mark
   if (type === 'resolved') return ofResolve(now, mark)
-  if (isMuted(now, mark)) return []
+  if (isByTime(now.marks, mark) ? isMuted(now, mark) : wasMutedAtEntry(now, mark)) return []
   if (type === 'raised') return [message(now, mark, 'severity_raised')]
   if (type === 'unacknowledged') return [ofUnacknowledged(now, mark)]
   if (type !== 'opened' && type !== 'reopened') return []
@@ -106,7 +107,9 @@ function stillFiring(now: Now): Sent[] {
   if (last === undefined || last.type === 'resolved' || isMuted(now, last)) return []
   const isUnmuted = wasMuted(now, last) && !isAcknowledged(now.marks, last.incident)
   const toAll = message(now, last, 'still_firing')
-  if (isUnmuted || isFirstLive(now, now.at)) return [toAll]
+  if (isUnmuted) return [toAll]
+  if (wasMutedAtEntry(now, last)) return []
+  if (isFirstLive(now, now.at)) return [toAll]
   return [{ ...toAll, channels: addedChannels(now), to_added: true }]
 }
 
@@ -142,7 +145,25 @@ function isLive({ mode }: Rule): boolean {
   return mode === 'live'
 }
 
-function isMuted({ history, at }: Pick<Now, 'history' | 'at'>, { severity }: Mark): boolean {
+/** Returns whether messages are muted at the end of a minute. */
+function isMuted(now: Pick<Now, 'history' | 'at' | 'marks'>, mark: Mark): boolean {
+  const { history, at, marks } = now
+  const snoozes = snoozesOf(history, marks, mark.incident)
+  return isSuppressed(now, mark) || snoozes.some(({ from, to }) => from <= at && at < to)
+}
+
+/** Time ends a snooze after the entries of the minute. */
+function wasMutedAtEntry(now: Now, mark: Mark): boolean {
+  const { history, at, marks } = now
+  const snoozes = snoozesOf(history, marks, mark.incident)
+  const unsnoozed = marks.some((one) => one.at === at && one.type === 'unsnoozed')
+  return (
+    isSuppressed(now, mark) ||
+    snoozes.some(({ from, to }) => from <= at && (unsnoozed ? at < to : at <= to))
+  )
+}
+
+function isSuppressed({ history, at }: Pick<Now, 'history' | 'at'>, { severity }: Mark): boolean {
   return history.mutes.some(({ from, to, up_to = 'critical' }) => {
     return from <= at && at < to && severities.indexOf(severity) <= severities.indexOf(up_to)
   })
@@ -153,7 +174,7 @@ function wasMuted(now: Now, last: Mark): boolean {
   const earlier = now.marks.filter((mark) => mark.at < now.at)
   const then = newestMark(earlier, last.incident)
   if (then === undefined || then.type === 'resolved') return false
-  return isMuted({ ...now, at: now.at - 1 }, then)
+  return isMuted({ ...now, at: now.at - 1, marks: earlier }, then)
 }
 
 type Step = { readonly after: number; readonly notify: readonly string[] }
@@ -169,7 +190,10 @@ function stepsOf({ rules }: Now): Step[] {
 }
 
 function lastStep(now: Now, mark: Mark): Sent | undefined {
-  const steps = sinceOpening(now, mark).filter(({ channels }) => channels.length > 0)
+  const restarted_at = restartOf(now, mark)
+  const steps = sinceOpening(now, mark).filter(
+    ({ at, channels }) => channels.length > 0 && at >= restarted_at,
+  )
   return steps.findLast(({ after }) => after !== undefined)
 }
 
@@ -207,7 +231,16 @@ function startOf(now: Now, last: Mark): number {
   const joined_at = times.find((at) => isFirstLive(now, at)) ?? 0
   const clocks = until.filter(({ to_added }) => to_added !== true)
   const announced_at = clocks.findLast(({ type }) => type === 'still_firing')?.at ?? 0
-  return Math.max(opened_at, joined_at, announced_at)
+  return Math.max(opened_at, joined_at, announced_at, restartOf(now, last))
+}
+
+/** The escalation of an open incident starts again when a snooze ends; 0 without such an end. */
+function restartOf({ history, marks, at }: Now, { incident }: Mark): number {
+  const ends = snoozesOf(history, marks, incident).filter(({ to, isReplaced }) => {
+    const until = marks.filter((mark) => mark.at < to || (mark.at === to && !isByTime(marks, mark)))
+    return to <= at && !isReplaced && !isAcknowledged(until, incident)
+  })
+  return Math.max(0, ...ends.map(({ to }) => to))
 }
 
 /** Reminders are due `repeat` after the last message to the channels of the incident. */

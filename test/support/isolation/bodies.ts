@@ -32,6 +32,7 @@ const bodies: Readonly<Record<string, object>> = {
   ingestBatch: { idempotency_key: 'mine', observations: [] },
   addCorrelations: { correlations: [] },
   putRetentionPolicy: { days: {} },
+  snoozeIncident: { for: '1h' },
   assignIncident: { assignee: 'victim-owner@example.com' },
   setUserPassword: { password: 'correct horse battery' },
 }

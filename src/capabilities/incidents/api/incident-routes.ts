@@ -4,6 +4,7 @@ import { listAlertRules } from './alerts/rules.ts'
 import { getAlertStats } from './alerts/stats.ts'
 import { getAlertSummary } from './alerts/summary.ts'
 import type { IncidentRoutesDeps } from './contract.ts'
+import { acknowledgeIncidents } from './incidents/ack.ts'
 import { listIncidentEvents } from './incidents/events.ts'
 import { getIncident } from './incidents/incident.ts'
 import { listIncidents } from './incidents/incidents.ts'
@@ -14,6 +15,7 @@ import {
   reopenIncident,
   resolveIncident,
 } from './incidents/moves.ts'
+import { snoozeIncident, unsnoozeIncident } from './incidents/snooze.ts'
 import { previewIncidentRule } from './rules/preview.ts'
 import {
   deleteIncidentRule,
@@ -49,11 +51,14 @@ export function incidentRoutes(deps: IncidentRoutesDeps): Route[] {
     listIncidents(deps),
     getIncident(deps),
     listIncidentEvents(deps),
+    acknowledgeIncidents(deps),
     acknowledgeIncident(deps),
     resolveIncident(deps),
     reopenIncident(deps),
     assignIncident(deps),
     commentIncident(deps),
+    snoozeIncident(deps),
+    unsnoozeIncident(deps),
     listAlertRules(deps),
     getAlertSummary(deps),
     listHighRiskTasks(deps),

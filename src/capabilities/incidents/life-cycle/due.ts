@@ -2,10 +2,12 @@ import { durationMs } from '../../../kernel/duration.ts'
 import type { Rule } from '../rules/rule.ts'
 import {
   type Actor,
+  endSuppression,
   flappingQuiet_ms,
   type Incident,
   type IncidentEvent,
   isMuted,
+  withoutSnooze,
 } from './incident.ts'
 
 /** The timers of an incident, joined from the rules that contributed to it. */
@@ -52,23 +54,25 @@ export type Due = {
 const timer: Actor = { type: 'timer', id: 'incidents' }
 
 /**
- * Applies the timers of an incident that are due: the end of flapping, the timeout of an
- * acknowledgement, escalation steps, and reminders. Overdue reminders are one reminder. Muted
- * incidents have no timers but the end of flapping and the timeout.
+ * Applies the timers of an incident that are due: the end of flapping, the end of a snooze, the
+ * timeout of an acknowledgement, escalation steps, and reminders. Overdue reminders are one reminder.
+ * Muted incidents have only the first three.
  */
 export function applyTimers(before: Incident, timers: Timers, now_ms: number): Due {
   const closing = closeFlapping(before, now_ms)
   if (closing.incident.state === 'resolved') return closing
-  const { incident, ...reached } = timeOutAck(closing.incident, timers, now_ms)
-  if (incident.state !== 'open' || isMuted(incident)) {
-    return { incident, events: reached.events, next_ms: earliest(closing.next_ms, reached.next_ms) }
-  }
+  // Before the timeout: both together would be two messages.
+  const woken = endSnooze(closing.incident, now_ms)
+  const { incident, ...reached } = timeOutAck(woken.incident, timers, now_ms)
+  const first = [...woken.events, ...reached.events]
+  const next_ms = earliest(closing.next_ms, woken.next_ms, reached.next_ms)
+  if (incident.state !== 'open' || isMuted(incident)) return { incident, events: first, next_ms }
   const escalated = escalate(incident, timers, now_ms)
   const reminded = remind(escalated.incident, timers, now_ms)
   return {
     incident: reminded.incident,
-    events: [...reached.events, ...escalated.events, ...reminded.events],
-    next_ms: earliest(closing.next_ms, escalated.next_ms, reminded.next_ms),
+    events: [...first, ...escalated.events, ...reminded.events],
+    next_ms: earliest(next_ms, escalated.next_ms, reminded.next_ms),
   }
 }
 
@@ -83,7 +87,7 @@ function closeFlapping(incident: Incident, now_ms: number): Due {
   const calm = { ...incident, flapping: false, quiet_since_ms: null }
   if (!auto_resolve) return { incident: calm, events: [], next_ms: null }
   const resolved = {
-    ...calm,
+    ...withoutSnooze(calm),
     state: 'resolved',
     version: incident.version + 1,
     resolved_ms: now_ms,
@@ -93,6 +97,15 @@ function closeFlapping(incident: Incident, now_ms: number): Due {
     events: [{ type: 'resolved', at_ms: now_ms, actor: timer }],
     next_ms: null,
   }
+}
+
+/** Ends a snooze that is over. An incident that is still open and unacknowledged is announced. */
+function endSnooze(before: Incident, now_ms: number): Due {
+  const at_ms = before.snoozed_until_ms
+  if (at_ms === null) return { incident: before, events: [], next_ms: null }
+  if (now_ms < at_ms) return { incident: before, events: [], next_ms: at_ms }
+  const { incident, type } = endSuppression(before, now_ms)
+  return { incident, events: [{ type, at_ms: now_ms, actor: timer }], next_ms: null }
 }
 
 /** Opens an incident again that was acknowledged for `ack_timeout`, and takes the next step only. */

@@ -50,6 +50,8 @@ export type Incident = {
   readonly shadow: boolean
   /** Suppressions in effect, and `person` for one by hand. */
   readonly suppressed_by: readonly string[]
+  /** End of a snooze, which is a suppression by hand that ends by itself; null without one. */
+  readonly snoozed_until_ms: number | null
   /** Incidents that inhibit this one. */
   readonly inhibited_by: readonly string[]
   /**
@@ -85,6 +87,30 @@ export function withStillFiring(incident: Incident, at_ms: number): Incident {
   return { ...incident, ...newClocks(at_ms), escalated_to: [] }
 }
 
+/** Returns an incident without its snooze; a suppression by hand without an end remains. */
+export function withoutSnooze(incident: Incident): Incident {
+  if (incident.snoozed_until_ms === null) return incident
+  const suppressed_by = incident.suppressed_by.filter((one) => one !== 'person')
+  return { ...incident, suppressed_by, snoozed_until_ms: null }
+}
+
+/**
+ * Ends the suppression of an incident by hand. An open incident that nothing else mutes is still
+ * firing. Who put it to rest comes first again: the escalation of a snoozed one starts anew.
+ */
+export function endSuppression(
+  before: Incident,
+  at_ms: number,
+): { incident: Incident; type: IncidentEvent['type'] } {
+  const isSnoozed = before.snoozed_until_ms !== null
+  const suppressed_by = before.suppressed_by.filter((one) => one !== 'person')
+  const incident = { ...before, suppressed_by, snoozed_until_ms: null }
+  if (incident.state !== 'open') return { incident, type: 'unmuted' }
+  const rested = isSnoozed ? { ...incident, ...newClocks(at_ms), escalated_to: [] } : incident
+  if (isMuted(incident)) return { incident: rested, type: 'unmuted' }
+  return { incident: withStillFiring(rested, at_ms), type: 'still_firing' }
+}
+
 /** An entry of the timeline of an incident. */
 export type IncidentEvent = {
   readonly type:
@@ -99,6 +125,7 @@ export type IncidentEvent = {
     | 'assigned'
     | 'commented'
     | 'muted'
+    | 'snoozed'
     | 'unmuted'
     | 'still_firing'
     | 'orphaned'

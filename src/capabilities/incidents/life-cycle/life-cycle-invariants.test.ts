@@ -47,7 +47,7 @@ const action = fc.record({
       'mute',
       'orphan',
     ] as const),
-    ...(['ack', 'resolve', 'reopen', 'assign', 'comment', 'suppress'] as const),
+    ...(['ack', 'resolve', 'reopen', 'assign', 'comment', 'suppress', 'snooze'] as const),
   ),
   flag: fc.constantFrom(true, true, true, false),
 })
@@ -83,6 +83,12 @@ function apply(
       return applyTimers(newest, joinTimers([rule]), at_ms)
     case 'mute':
       return applyMuting(newest, { suppressed_by: flag ? ['s'] : [], inhibited_by: [] }, at_ms)
+    case 'snooze': {
+      const until_ms = at(minute + (flag ? 3 : 12))
+      const move = { type: 'suppress', suppressed: true, until_ms, at_ms } as const
+      const moved = moveIncident(newest, move, person)
+      return moved.kind === 'moved' ? moved : undefined
+    }
     case 'orphan':
       return orphan(newest, rule.name, at_ms)
     default: {
@@ -101,7 +107,9 @@ function checkIncident(incident: Incident): void {
   expect(incident.openings_ms.length).toBeLessThanOrEqual(openings_max + 1)
   expect(JSON.parse(JSON.stringify(incident))).toEqual(incident)
   if (incident.contributors.length > 0) expect(incident.quiet_since_ms).toBeNull()
+  if (incident.snoozed_until_ms !== null) expect(incident.suppressed_by).toContain('person')
   if (incident.state === 'resolved') {
+    expect(incident.snoozed_until_ms).toBeNull()
     expect(incident).toMatchObject({ contributors: [], flapping: false, quiet_since_ms: null })
   }
 }

@@ -2,11 +2,12 @@ import {
   type Actor,
   type Changed,
   type Contributor,
+  endSuppression,
   type Incident,
   type IncidentEvent,
   openings_max,
   reopened,
-  withStillFiring,
+  withoutSnooze,
 } from './incident.ts'
 
 /** A move of a person, a key or a channel. */
@@ -30,7 +31,8 @@ export type Move = {
       quiet: readonly Contributor[]
     }
   | { type: 'assign'; assignee: string | null }
-  | { type: 'suppress'; suppressed: boolean }
+  /** With `until_ms` it is a snooze: the suppression ends at that time. */
+  | { type: 'suppress'; suppressed: boolean; until_ms?: number | undefined }
 )
 
 /** The result of a move. An unchanged incident is a success (200). */
@@ -59,7 +61,8 @@ export function moveIncident(incident: Incident, move: Move, actor: Actor): Move
   const change = changeOf(incident, move)
   if (change === undefined) return { kind: 'unchanged', incident }
   const { after, type } = change
-  const { note, at_ms } = move
+  const { at_ms } = move
+  const note = noteOf(move)
   const event: IncidentEvent = { type, at_ms, actor, ...(note !== undefined && { note }) }
   return {
     kind: 'moved',
@@ -99,14 +102,14 @@ function changeOf(incident: Incident, move: Move): Change | undefined {
     case 'comment':
       return { after: incident, type: 'commented' }
     case 'suppress':
-      return suppress(incident, move.suppressed, at_ms)
+      return suppress(incident, move)
   }
 }
 
-/** A person's resolve ends flapping, and its openings count no longer. */
+/** A person's resolve ends flapping and a snooze, and its openings count no longer. */
 function resolved(incident: Incident, at_ms: number): Change {
   const after: Incident = {
-    ...incident,
+    ...withoutSnooze(incident),
     state: 'resolved',
     resolved_ms: at_ms,
     contributors: [],
@@ -131,14 +134,27 @@ function reopen(
   return { after, type: after.openings_ms.length > openings_max ? 'flapping' : 'reopened' }
 }
 
-/** Mutes or unmutes by hand; suppressions by rule are not changed. */
-function suppress(incident: Incident, suppressed: boolean, at_ms: number): Change | undefined {
-  if (incident.suppressed_by.includes('person') === suppressed) return undefined
+/** Mutes, snoozes or unmutes by hand; suppressions by rule are not changed. */
+function suppress(
+  incident: Incident,
+  { suppressed, until_ms: until, at_ms }: Extract<Move, { type: 'suppress' }>,
+): Change | undefined {
+  const until_ms = until ?? null
+  const isSuppressed = incident.suppressed_by.includes('person')
+  const isSame = isSuppressed === suppressed
+  if (isSame && (!suppressed || incident.snoozed_until_ms === until_ms)) return undefined
+  if (!suppressed) {
+    const { incident: after, type } = endSuppression(incident, at_ms)
+    return { after, type }
+  }
   const others = incident.suppressed_by.filter((one) => one !== 'person')
-  const suppressed_by = suppressed ? [...others, 'person'] : others
-  const isSilent = suppressed_by.length + incident.inhibited_by.length > 0
-  const after = { ...incident, suppressed_by }
-  if (suppressed) return { after, type: 'muted' }
-  if (isSilent || incident.state !== 'open') return { after, type: 'unmuted' }
-  return { after: withStillFiring(after, at_ms), type: 'still_firing' }
+  const after = { ...incident, suppressed_by: [...others, 'person'], snoozed_until_ms: until_ms }
+  return { after, type: until_ms === null ? 'muted' : 'snoozed' }
+}
+
+/** Returns the text of the timeline: a snooze says when it ends. */
+function noteOf(move: Move): string | undefined {
+  if (move.type !== 'suppress' || move.until_ms === undefined) return move.note
+  const until = `until ${new Date(move.until_ms).toISOString()}`
+  return move.note === undefined ? until : `${until}: ${move.note}`
 }

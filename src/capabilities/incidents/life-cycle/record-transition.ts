@@ -12,6 +12,7 @@ import {
   newClocks,
   openings_max,
   reopened,
+  withoutSnooze,
   withStillFiring,
 } from './incident.ts'
 
@@ -118,6 +119,7 @@ function open(
     orphaned: false,
     shadow: rule.mode === 'shadow',
     suppressed_by: [],
+    snoozed_until_ms: null,
     inhibited_by: [],
     announced_to: [],
     opened_delivered: false,
@@ -204,7 +206,7 @@ function recordEnded(
   if (before.flapping) return { incident: { ...incident, quiet_since_ms: at_ms }, events: [ended] }
   if (!before.auto_resolve) return { incident, events: [ended] }
   return {
-    incident: { ...incident, state: 'resolved', resolved_ms: at_ms },
+    incident: { ...withoutSnooze(incident), state: 'resolved', resolved_ms: at_ms },
     events: [{ type: 'resolved', at_ms, actor }],
   }
 }

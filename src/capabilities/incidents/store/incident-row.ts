@@ -16,13 +16,18 @@ const evidence_max = 50
 
 const title_chars_max = 300
 
+/** Fields that incidents of earlier versions have not. */
+type Added = 'announced_to' | 'snoozed_until_ms'
+
 /** Returns the incident that decides the next change. */
 export function coreOf({ core }: StoredIncident): Incident {
-  const incident = core as unknown as Omit<Incident, 'announced_to'> & Partial<Incident>
-  if (incident.announced_to !== undefined) return incident as Incident
+  const { snoozed_until_ms = null, ...incident } = core as unknown as Omit<Incident, Added> &
+    Partial<Pick<Incident, Added>>
+  const { announced_to } = incident
+  if (announced_to !== undefined) return { ...incident, announced_to, snoozed_until_ms }
   // An incident of an earlier version: each of its channels may have a message.
   const all = [...incident.notify, ...incident.escalated_to]
-  return { ...incident, announced_to: [...new Set(all)] }
+  return { ...incident, announced_to: [...new Set(all)], snoozed_until_ms }
 }
 
 /** Returns an incident as routes and messages show it. */
@@ -40,6 +45,7 @@ export function toIncidentView(row: StoredIncident): IncidentView {
     ...{ labels, annotations, runbook_url, dedup_key, assignee },
     suppressed: isMuted(core),
     suppressed_by: [...core.suppressed_by],
+    snoozed_until: toInstantOrNull(core.snoozed_until_ms),
     inhibited_by: [...core.inhibited_by],
     ...{ flapping, late, orphaned, shadow, version },
     ...{ opened_at, acknowledged_at, resolved_at, updated_at },

@@ -16,7 +16,7 @@ import { findRulesByName, findStates, type StoredRule, type StoredState } from '
 export type MoveRequest = { note?: string | undefined } & (
   | { type: 'ack' | 'resolve' | 'reopen' | 'comment' }
   | { type: 'assign'; assignee: string | null }
-  | { type: 'suppress'; suppressed: boolean }
+  | { type: 'suppress'; suppressed: boolean; until_ms?: number | undefined }
 )
 
 /** A move of an incident by a person, a key or a channel. */

@@ -23,17 +23,20 @@ import { type MoveRequest, moveStored } from '../../store/moves.ts'
 import type { IncidentRoutesDb, IncidentRoutesDeps } from '../contract.ts'
 import { incidentPath } from './incident.ts'
 
-const noteField = z
+/** Text of a person. */
+export const noteField = z
   .string()
   .min(1)
   .max(4000, { error: expected('at most 4,000 characters') })
 const note = noteField.optional().describe('Text for people and messages.')
 
 /** Body of moves without fields of their own; may be left out. */
-const noteBody = record('MoveIncidentRequest', { note }).superRefine(refuseUnstorable).optional()
+export const noteBody = record('MoveIncidentRequest', { note })
+  .superRefine(refuseUnstorable)
+  .optional()
 
 /** The definition that all moves share. A resolved incident accepts only `reopen` and comments. */
-const move = {
+export const moveRoute = {
   method: 'POST',
   etag: true,
   auth: 'jwt_or_key',
@@ -52,7 +55,7 @@ const move = {
 /** POST /api/v2/observability/incidents/{id}/ack: acknowledges, which stops reminders. */
 export function acknowledgeIncident(deps: IncidentRoutesDeps): Route {
   return defineRoute({
-    ...move,
+    ...moveRoute,
     url: '/api/v2/observability/incidents/{id}/ack',
     id: 'acknowledgeIncident',
     summary: 'Acknowledge an incident',
@@ -67,7 +70,7 @@ export function acknowledgeIncident(deps: IncidentRoutesDeps): Route {
  */
 export function resolveIncident(deps: IncidentRoutesDeps): Route {
   return defineRoute({
-    ...move,
+    ...moveRoute,
     url: '/api/v2/observability/incidents/{id}/resolve',
     id: 'resolveIncident',
     summary: 'Resolve an incident',
@@ -82,7 +85,7 @@ export function resolveIncident(deps: IncidentRoutesDeps): Route {
  */
 export function reopenIncident(deps: IncidentRoutesDeps): Route {
   return defineRoute({
-    ...move,
+    ...moveRoute,
     url: '/api/v2/observability/incidents/{id}/reopen',
     id: 'reopenIncident',
     summary: 'Open an incident again',
@@ -94,7 +97,7 @@ export function reopenIncident(deps: IncidentRoutesDeps): Route {
 /** POST /api/v2/observability/incidents/{id}/assign: assigns to a member of the project. */
 export function assignIncident(deps: IncidentRoutesDeps): Route {
   return defineRoute({
-    ...move,
+    ...moveRoute,
     url: '/api/v2/observability/incidents/{id}/assign',
     id: 'assignIncident',
     summary: 'Assign an incident to a person',
@@ -117,7 +120,7 @@ export function assignIncident(deps: IncidentRoutesDeps): Route {
 /** POST /api/v2/observability/incidents/{id}/comment: adds a comment to the timeline. */
 export function commentIncident(deps: IncidentRoutesDeps): Route {
   return defineRoute({
-    ...move,
+    ...moveRoute,
     url: '/api/v2/observability/incidents/{id}/comment',
     id: 'commentIncident',
     summary: 'Comment on an incident',
@@ -130,7 +133,7 @@ export function commentIncident(deps: IncidentRoutesDeps): Route {
 type MoveCall = { params: { id: string }; caller: Caller; headers: RequestHeaders }
 
 /** Moves an incident, and returns it with its ETag. The same move twice changes nothing. */
-async function moveIncident(
+export async function moveIncident(
   { db, clock }: IncidentRoutesDeps,
   { params, caller, headers }: MoveCall,
   request: MoveRequest,
@@ -150,7 +153,8 @@ async function moveIncident(
   throw problem(moved.code, { detail: `Incident ${incident.number}: ${moved.detail}` })
 }
 
-function actorOf({ kind, id }: Caller): Actor {
+/** Returns who a caller is in a timeline. */
+export function actorOf({ kind, id }: Caller): Actor {
   if (kind === 'user' || kind === 'key') return { type: kind, id }
   return { type: 'key', id: `${kind}:${id}` }
 }
