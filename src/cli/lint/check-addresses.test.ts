@@ -21,10 +21,7 @@ test.each([
 })
 
 test.each([
-  [
-    '"https://ann:secret@hooks.example.com/x"',
-    'hooks.example.com is named with a user or password',
-  ],
+  ['"https://u:p@hooks.example.com/x"', 'hooks.example.com is named with a user or password'],
   ['"https://hooks.example.com:99999/x"', 'the URL is not an absolute http or https URL'],
   ['"https://[zz]/x"', 'the URL is not an absolute http or https URL'],
   ['"https://hooks.example.com/\\0x"', 'the URL is not an absolute http or https URL'],
@@ -32,7 +29,7 @@ test.each([
   for (const type of ['webhook', 'alertmanager']) {
     const findings = findingsIn(`${type}: {url: ${url}}`)
     expect(findings).toEqual([expect.stringContaining(`error spec.${type}.url: ${message}`)])
-    expect(findings.join()).not.toContain('secret')
+    expect(findings.join()).not.toContain('u:p')
   }
 })
 
