@@ -186,7 +186,7 @@ test('test behaves as in the guide', async () => {
   await write(path, rule.replace('ttft_p95', 'error_rate'))
   const invalid = await looptrace(`${command} -o junit`)
   expect(invalid).toMatchObject({ status: 2, stdout: expect.stringContaining('errors="1"') })
-  expect(invalid.stderr).toContain('is never true')
+  expect(invalid.stderr).toContain('threshold: expected 0 to 1')
 })
 
 describe('ledger', () => {
@@ -360,7 +360,7 @@ describe('rules backtest', () => {
         'never.yaml',
         { status: 200, body: {} },
         2,
-        'never.yaml:8:58: error: IncidentRule errors: spec.condition.threshold: `error_rate > 2`',
+        'never.yaml:8:14: error: IncidentRule errors: spec.condition: threshold: expected 0 to 1',
       ],
       ['errors.yaml --days 29', { status: 200, body: {} }, 2, '--days: got "29", expected 1 to 28'],
     ]),

@@ -62,8 +62,8 @@ const roles = () => [cluster.proxy, cluster.api, cluster.worker]
 
 describe('each role', () => {
   test.each([
-    ['proxy', (url: string) => url.startsWith('/v1/')],
-    ['api', (url: string) => !url.startsWith('/v1/')],
+    ['proxy', (url: string) => /^\/v1(beta)?\//.test(url)],
+    ['api', (url: string) => !/^\/v1(beta)?\//.test(url)],
   ] as const)('%s serves its routes and describes exactly these', async (role, isOwn) => {
     const answer = await fetch(`${cluster[role].base_url}/openapi.json`)
     const document = (await answer.json()) as { paths: object }
