@@ -110,9 +110,12 @@ async function live(place: ProductPlace): Promise<void> {
   await incidentRules.apply('a', { projectRef, severity: 'high', event, notify: ['a'] })
   const gates = [{ metric: 'loop_rate', kind: 'absolute', threshold: '0.1' }]
   await releasePolicies.apply('a', { projectRef, gates })
-  const others = [projects, incidentRules, channels, releasePolicies]
+  const others = [projects, incidentRules, releasePolicies]
   await Promise.all([policies, accounts, ...others].map((own) => own.ready('a')))
-  // The service of this test sends no mails.
+  // The service of this test sends no mails, and the channel and the member say so.
+  await eventually('the channel is applied', async () => {
+    return readyOf(await channels.read('a'))?.reason === 'MailNotConfigured'
+  })
   await eventually('the member has an invitation', async () => {
     return readyOf(await members.read('a'))?.reason === 'LinkNotSent'
   })
