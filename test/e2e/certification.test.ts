@@ -79,7 +79,12 @@ async function call(
 async function play(release: string, { failing }: { failing: number }): Promise<void> {
   for (let user = 0; user < users; user += 1) {
     const ids = Array.from({ length: tasks_per_user }, (_, at) => `${release}-${user}-${at}`)
-    await Promise.all(ids.map((id) => completion(release, { id, user: `user-${user}` })))
+    await Promise.all(
+      ids.map((id, at) => {
+        const words = user * tasks_per_user + at
+        return completion(release, { id, user: `user-${user}`, words })
+      }),
+    )
   }
   const ids = await eventually('all tasks are stored', () => taskIds(release), {
     ...{ timeout_ms: 60_000, interval_ms: 250 },
@@ -98,7 +103,11 @@ async function play(release: string, { failing }: { failing: number }): Promise<
   )
 }
 
-async function completion(release: string, { id, user }: { id: string; user: string }) {
+/** Asks with as many more words as no other task of the release: equal tasks are no evidence. */
+async function completion(
+  release: string,
+  { id, user, words }: { id: string; user: string; words: number },
+) {
   const answer = await fetch(`${machine.service.base_url}/v1/chat/completions`, {
     method: 'POST',
     headers: {
@@ -108,7 +117,7 @@ async function completion(release: string, { id, user }: { id: string; user: str
     },
     body: JSON.stringify({
       model: 'gpt-4.1-mini',
-      messages: [{ role: 'user', content: `Where is parcel ${id}?` }],
+      messages: [{ role: 'user', content: `Where is parcel ${id}?${' Please.'.repeat(words)}` }],
     }),
   })
   expect([answer.status, await answer.text()]).toEqual([200, expect.stringContaining('Tuesday')])
