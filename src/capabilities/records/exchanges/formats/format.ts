@@ -6,9 +6,7 @@ import {
   textFrom,
 } from '../../../../kernel/json-values.ts'
 import type { ToolCall, ToolResult } from '../../../../model/observation.ts'
-
-/** A part of a stream's answer, as far as it came. */
-export type Growing = Record<string, unknown>
+import type { Growing } from '../answer/merge-delta.ts'
 
 /** Returns the objects of a list. */
 export function objectsIn(value: unknown): JsonObject[] {
@@ -16,6 +14,21 @@ export function objectsIn(value: unknown): JsonObject[] {
     const object = objectFrom(item)
     return object === undefined ? [] : [object]
   })
+}
+
+/** Returns the body or event if it reports an error. */
+export function errorIn(body: JsonObject): JsonObject | undefined {
+  return body['error'] === undefined || body['error'] === null ? undefined : body
+}
+
+/** Returns the parts of a stream by their index, in order. */
+export function inOrder<Part>(parts: ReadonlyMap<number, Part>): Part[] {
+  return [...parts].toSorted(([a], [b]) => a - b).map(([, part]) => part)
+}
+
+/** Appends text to a field of a part under assembly. */
+export function appendText(part: Growing, field: string, text: unknown): void {
+  part[field] = textFrom(part[field]) + textFrom(text)
 }
 
 /** How a provider's API writes a call, besides the chat and completions formats. */

@@ -3,6 +3,7 @@ import {
   type AnswerParts,
   type AskedContent,
   argumentsText,
+  errorIn,
   type FormatAnswer,
   messageFrom,
   noFormatAnswer,
@@ -62,7 +63,7 @@ function openStream(): StreamReader {
       seen.model = textFrom(chunk['modelVersion']) || seen.model
       seen.id = textFrom(chunk['responseId']) || seen.id
       seen.usage = objectFrom(chunk['usageMetadata']) ?? seen.usage
-      if (data['error'] !== undefined && data['error'] !== null) seen.error = data
+      seen.error = errorIn(data) ?? seen.error
       const blocked = textFrom(objectFrom(chunk['promptFeedback'])?.['blockReason'])
       if (blocked !== '') Object.assign(seen, { finish_reason: blocked, isAnswer: true })
       // Further candidates are other answers to the same call.
@@ -77,7 +78,7 @@ function openStream(): StreamReader {
     },
     answer: () => {
       const { isAnswer, ...found } = seen
-      open.finish(parts.calls)
+      open.finish()
       const { usage, finish_reason } = found
       return {
         ...noFormatAnswer,

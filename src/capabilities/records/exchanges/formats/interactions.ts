@@ -1,10 +1,13 @@
 import { itemsOf, type JsonObject, objectFrom, textFrom } from '../../../../kernel/json-values.ts'
+import type { Growing } from '../answer/merge-delta.ts'
 import {
   type AnswerParts,
   type AskedContent,
+  appendText,
   argumentsText,
+  errorIn,
   type FormatAnswer,
-  type Growing,
+  inOrder,
   messageFrom,
   noFormatAnswer,
   noParts,
@@ -43,7 +46,6 @@ function inputItems(input: unknown): readonly unknown[] {
 
 function readInteraction(body: JsonObject | undefined): FormatAnswer {
   if (body === undefined) return noFormatAnswer
-  const error = body['error'] ?? undefined
   const steps = [...itemsOf(body['steps']), ...itemsOf(body['outputs'])]
   const status = textFrom(body['status'])
   const parts = noParts()
@@ -56,7 +58,7 @@ function readInteraction(body: JsonObject | undefined): FormatAnswer {
     finish_reason: isDone && parts.calls.length > 0 ? 'tool_calls' : status,
     usage: objectFrom(body['usage']),
     service_tier: body['service_tier'],
-    error: error === undefined && status !== 'failed' ? undefined : body,
+    error: status === 'failed' ? body : errorIn(body),
     done: true,
   }
 }
@@ -67,7 +69,7 @@ function addStep(parts: AnswerParts, step: JsonObject): void {
     parts.text += textFrom(step['text'])
     for (const part of itemsOf(step['content'])) parts.text += textFrom(objectFrom(part)?.['text'])
   } else if (type === 'thought') {
-    for (const part of itemsOf(step['summary'])) {
+    for (const part of [...itemsOf(step['summary']), step]) {
       parts.reasoning += textFrom(objectFrom(part)?.['text'])
     }
   } else if (type === 'function_call') {
@@ -100,9 +102,8 @@ function openStream(): StreamReader {
     },
     answer: () => {
       const own = itemsOf(interaction?.['steps'])
-      const came = [...steps].toSorted(([a], [b]) => a - b).map(([, step]) => step)
       const read = readInteraction(
-        interaction && { ...interaction, steps: own.length > 0 ? own : came },
+        interaction && { ...interaction, steps: own.length > 0 ? own : inOrder(steps) },
       )
       const finish_reason = done ? read.finish_reason : ''
       return { ...read, finish_reason, error: error ?? read.error, done }
@@ -114,11 +115,9 @@ function addDelta(steps: Map<number, Growing>, index: number, delta: JsonObject 
   const step: Growing = steps.get(index) ?? { type: 'model_output' }
   steps.set(index, step)
   const type = textFrom(delta?.['type'])
-  if (type === 'text') step['text'] = `${textFrom(step['text'])}${textFrom(delta?.['text'])}`
-  else if (type === 'arguments_delta') {
-    step['arguments'] =
-      `${typeof step['arguments'] === 'string' ? step['arguments'] : ''}${textFrom(delta?.['arguments'])}`
-  } else if (type === 'thought_summary') {
-    step['summary'] = [...itemsOf(step['summary']), objectFrom(delta?.['content']) ?? {}]
+  if (type === 'text') appendText(step, 'text', delta?.['text'])
+  else if (type === 'arguments_delta') appendText(step, 'arguments', delta?.['arguments'])
+  else if (type === 'thought_summary') {
+    appendText(step, 'text', objectFrom(delta?.['content'])?.['text'])
   }
 }

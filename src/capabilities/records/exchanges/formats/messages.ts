@@ -1,9 +1,12 @@
 import { itemsOf, type JsonObject, objectFrom, textFrom } from '../../../../kernel/json-values.ts'
+import type { Growing } from '../answer/merge-delta.ts'
 import {
   type AskedContent,
+  appendText,
   argumentsText,
+  errorIn,
   type FormatAnswer,
-  type Growing,
+  inOrder,
   messageFrom,
   noFormatAnswer,
   noParts,
@@ -36,7 +39,6 @@ function readRequest(body: JsonObject): AskedContent {
 
 function readMessage(body: JsonObject | undefined): FormatAnswer {
   if (body === undefined) return noFormatAnswer
-  const error = body['error'] ?? undefined
   const isAnswer = Array.isArray(body['content'])
   const parts = noParts()
   for (const block of objectsIn(body['content'])) {
@@ -54,17 +56,14 @@ function readMessage(body: JsonObject | undefined): FormatAnswer {
     finish_reason: textFrom(body['stop_reason']),
     usage,
     service_tier: usage?.['speed'] === 'fast' ? 'fast' : usage?.['service_tier'],
-    error: error === undefined ? undefined : body,
+    error: errorIn(body),
     done: true,
   }
 }
 
 function callFrom(block: JsonObject) {
-  const { input } = block
-  return {
-    ...{ id: textFrom(block['id']), name: textFrom(block['name']) },
-    arguments: argumentsText(input),
-  }
+  const given = argumentsText(block['input'])
+  return { id: textFrom(block['id']), name: textFrom(block['name']), arguments: given }
 }
 
 /** A block of a stream; `json` is the text of its input so far. */
@@ -103,9 +102,9 @@ function openStream(): StreamReader {
       if (Object.hasOwn(events, type)) events[type]?.(data, Number(data['index'] ?? 0))
     },
     answer: () => {
-      const content = [...blocks]
-        .toSorted(([a], [b]) => a - b)
-        .flatMap(([, one]) => (one.is_finished || !isCall(one) ? [blockOf(one)] : []))
+      const content = inOrder(blocks)
+        .filter((one) => one.is_finished || !isCall(one))
+        .map(blockOf)
       const read = readMessage(message && { ...message, content })
       return { ...read, error: error ?? read.error, done }
     },
@@ -115,7 +114,7 @@ function openStream(): StreamReader {
 function addDelta(into: Block | undefined, delta: JsonObject | undefined): void {
   if (into === undefined || delta === undefined) return
   for (const key of ['text', 'thinking'] as const) {
-    if (typeof delta[key] === 'string') into.block[key] = textFrom(into.block[key]) + delta[key]
+    if (typeof delta[key] === 'string') appendText(into.block, key, delta[key])
   }
   into.json += textFrom(delta['partial_json'])
 }

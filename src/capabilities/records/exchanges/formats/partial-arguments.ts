@@ -1,4 +1,5 @@
 import {
+  isForbiddenKey,
   itemsOf,
   type JsonObject,
   jsonText,
@@ -6,7 +7,7 @@ import {
   textFrom,
 } from '../../../../kernel/json-values.ts'
 import type { ToolCall } from '../../../../model/observation.ts'
-import type { Growing } from './format.ts'
+import type { Growing } from '../answer/merge-delta.ts'
 
 /** Most steps of a path, and most values of one call. */
 const steps_max = 32
@@ -28,17 +29,17 @@ export class PartialArguments {
     const isPiece = call['partialArgs'] !== undefined || call['willContinue'] === true
     if (!isPiece && !(isOpen && name === '')) return false
     if (name !== '' || !isOpen) {
-      this.finish(calls)
+      this.finish()
       this.#call = { id: textFrom(call['id']), name, arguments: '{}' }
       calls.push(this.#call)
     }
     for (const piece of itemsOf(call['partialArgs'])) this.#add(objectFrom(piece))
-    if (call['willContinue'] !== true) this.finish(calls)
+    if (call['willContinue'] !== true) this.finish()
     return true
   }
 
   /** Ends the open call with what came of its arguments. */
-  finish(_calls: ToolCall[]): void {
+  finish(): void {
     if (this.#call === undefined) return
     this.#call.arguments = jsonText(this.#root)
     this.#call = undefined
@@ -61,7 +62,7 @@ function pathOf(text: string): Step[] | undefined {
     ([, name, index, quoted]): Step =>
       index === undefined ? (name ?? quoted ?? '') : Number(index),
   )
-  const isSafe = steps.every((step) => step !== '__proto__' && step !== 'constructor')
+  const isSafe = steps.every((step) => typeof step === 'number' || !isForbiddenKey(step))
   return steps.length > 0 && steps.length <= steps_max && isSafe ? steps : undefined
 }
 
@@ -71,19 +72,28 @@ function pieceValue(piece: JsonObject): unknown {
   return stringValue ?? numberValue ?? boolValue
 }
 
+/** Sets the value at a path, and makes what is missing on the way. */
 function setAt(root: Growing, path: readonly Step[], value: unknown): void {
   let holder: Growing = root
   for (const [at, step] of path.entries()) {
+    if (!canHold(holder, step)) return
     const next = path[at + 1]
+    const known = holder[step]
     if (next === undefined) {
-      const before = holder[step]
-      const isJoined = typeof before === 'string' && typeof value === 'string'
-      holder[step] = isJoined ? before + value : value
+      const isJoined = typeof known === 'string' && typeof value === 'string'
+      holder[step] = isJoined ? known + value : value
       return
     }
-    const inside = holder[step]
-    const isHolder = typeof inside === 'object' && inside !== null
+    const isHolder = typeof known === 'object' && known !== null
     if (!isHolder) holder[step] = typeof next === 'number' ? [] : {}
     holder = holder[step] as Growing
   }
+}
+
+/**
+ * A list grows by one item at a time: a provider could otherwise name an index, or `length`, that makes
+ * a list of any size.
+ */
+function canHold(holder: Growing, step: Step): boolean {
+  return !Array.isArray(holder) || (typeof step === 'number' && step <= holder.length)
 }

@@ -1,10 +1,13 @@
 import { itemsOf, type JsonObject, objectFrom, textFrom } from '../../../../kernel/json-values.ts'
+import type { Growing } from '../answer/merge-delta.ts'
 import {
   type AnswerParts,
   type AskedContent,
+  appendText,
   argumentsText,
+  errorIn,
   type FormatAnswer,
-  type Growing,
+  inOrder,
   messageFrom,
   noFormatAnswer,
   noParts,
@@ -39,7 +42,6 @@ function readRequest(body: JsonObject): AskedContent {
 
 function readResponse(body: JsonObject | undefined): FormatAnswer {
   if (body === undefined) return noFormatAnswer
-  const error = body['error'] ?? undefined
   const status = textFrom(body['status'])
   const isAnswer = Array.isArray(body['output']) || textFrom(body['object']) === 'response'
   const parts = partsOf(itemsOf(body['output']))
@@ -50,7 +52,7 @@ function readResponse(body: JsonObject | undefined): FormatAnswer {
     finish_reason: finishOf(body, status, parts),
     usage: objectFrom(body['usage']),
     service_tier: body['service_tier'],
-    error: error === undefined ? undefined : body,
+    error: errorIn(body),
     done: true,
   }
 }
@@ -75,7 +77,7 @@ function partsOf(items: readonly unknown[]): AnswerParts {
 
 function addItem(parts: AnswerParts, item: JsonObject, answered: ReadonlySet<string>): void {
   const type = textFrom(item['type'])
-  if (type === 'message') addContent(parts, itemsOf(item['content']))
+  if (type === 'message') addContent(parts, [...itemsOf(item['content']), item])
   else if (type === 'reasoning') {
     for (const one of [...itemsOf(item['summary']), ...itemsOf(item['content'])]) {
       parts.reasoning += textFrom(objectFrom(one)?.['text'])
@@ -131,34 +133,31 @@ const lastEvents: ReadonlySet<string> = new Set([
   'response.cancelled',
 ])
 
+/** Fields of an item to which deltas add, until `output_item.done` replaces the item. */
+const deltaFields: ReadonlyMap<string, string> = new Map([
+  ['response.output_text.delta', 'text'],
+  ['response.refusal.delta', 'refusal'],
+  ['response.function_call_arguments.delta', 'arguments'],
+  ['response.custom_tool_call_input.delta', 'input'],
+])
+
 /** Takes the last whole response; without one, the items as far as they came. */
 function openStream(): StreamReader {
   let response: JsonObject | undefined
   let error: unknown
   let done = false
-  const items = new Map<number, Growing>()
-  const finished = new Set<number>()
-  const add: StreamReader['add'] = (event, data) => {
-    const type = textFrom(data['type']) || event
-    response = objectFrom(data['response']) ?? response
-    if (lastEvents.has(type)) done = true
-    if (type === 'error') error = data
-    const at = Number(data['output_index'] ?? 0)
-    const item = objectFrom(data['item'])
-    if (type.startsWith('response.output_item.') && item !== undefined) items.set(at, { ...item })
-    if (type === 'response.output_item.done') finished.add(at)
-    if (!type.endsWith('.delta')) return
-    const known = items.get(at) ?? { type: 'message', content: [] }
-    items.set(at, known)
-    addDelta(known, type, data)
-  }
+  const items: Items = { byIndex: new Map(), finished: new Set() }
   return {
-    add,
+    add: (event, data) => {
+      const type = textFrom(data['type']) || event
+      response = objectFrom(data['response']) ?? response
+      if (lastEvents.has(type)) done = true
+      if (type === 'error') error = data
+      takeItem(items, type, data)
+    },
     answer: () => {
       const own = itemsOf(response?.['output'])
-      // The client cannot run a call whose arguments were cut.
-      const whole = [...items].filter(([at, { type }]) => type === 'message' || finished.has(at))
-      const output = own.length > 0 ? own : inOrder(whole)
+      const output = own.length > 0 ? own : usableItems(items)
       const read = readResponse(response && { ...response, output })
       const finish_reason = done ? read.finish_reason : ''
       return { ...read, finish_reason, error: error ?? read.error, done }
@@ -166,22 +165,25 @@ function openStream(): StreamReader {
   }
 }
 
-function inOrder(items: readonly (readonly [number, JsonObject])[]): JsonObject[] {
-  return items.toSorted(([a], [b]) => a - b).map(([, item]) => item)
+/** The items of a stream as far as they came, by their index. */
+type Items = { byIndex: Map<number, Growing>; finished: Set<Growing> }
+
+function takeItem({ byIndex, finished }: Items, type: string, data: JsonObject): void {
+  const at = Number(data['output_index'] ?? 0)
+  const given = objectFrom(data['item'])
+  const field = deltaFields.get(type)
+  if (type.startsWith('response.output_item.') && given !== undefined) {
+    const item = { ...given }
+    byIndex.set(at, item)
+    if (type === 'response.output_item.done') finished.add(item)
+  } else if (field !== undefined) {
+    const item = byIndex.get(at) ?? { type: 'message' }
+    byIndex.set(at, item)
+    appendText(item, field, data['delta'])
+  }
 }
 
-/** Deltas add to the item that `output_item.done` later replaces. */
-function addDelta(item: Growing, type: string, { delta }: JsonObject): void {
-  const text = textFrom(delta)
-  if (type === 'response.output_text.delta' || type === 'response.refusal.delta') {
-    const key = type === 'response.refusal.delta' ? 'refusal' : 'text'
-    const content = itemsOf(item['content'])
-    const last = objectFrom(content.at(-1))
-    if (last?.[key] === undefined) item['content'] = [...content, { [key]: text }]
-    else item['content'] = [...content.slice(0, -1), { ...last, [key]: `${last[key]}${text}` }]
-  } else if (type === 'response.function_call_arguments.delta') {
-    item['arguments'] = `${textFrom(item['arguments'])}${text}`
-  } else if (type === 'response.custom_tool_call_input.delta') {
-    item['input'] = `${textFrom(item['input'])}${text}`
-  }
+/** Leaves out a call whose arguments were cut: the client cannot run it. */
+function usableItems({ byIndex, finished }: Items): Growing[] {
+  return inOrder(byIndex).filter((item) => item['type'] === 'message' || finished.has(item))
 }
