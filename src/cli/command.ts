@@ -67,6 +67,14 @@ export class NoAnswer extends Error {
   override readonly name = 'NoAnswer'
 }
 
+/** The option of every command that reads resources from files. */
+export const filenameOption: Option = {
+  short: 'f',
+  value: '<path>',
+  multiple: true,
+  about: 'A file, a folder, or - for standard input.',
+}
+
 /** The output option of every command that prints data. */
 export const outputOption: Option = {
   short: 'o',

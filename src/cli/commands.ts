@@ -1,7 +1,7 @@
 import { auditVerifyCommand } from './audit/verify-command.ts'
 import { certifyCommand } from './certification/certify-command.ts'
 import { verifyCommand } from './certification/verify-command.ts'
-import { type Command, outputOption } from './command.ts'
+import { type Command, filenameOption, outputOption } from './command.ts'
 import { doctorCommand } from './doctor-command.ts'
 import { applyCommand } from './rules/apply-command.ts'
 
@@ -80,12 +80,7 @@ const lintCommand: Command = {
       'counted. Folders are read recursively: *.yaml, *.yml and *.json.',
   ],
   options: {
-    filename: {
-      short: 'f',
-      value: '<path>',
-      multiple: true,
-      about: 'A file, a folder, or - for standard input.',
-    },
+    filename: filenameOption,
     strict: { about: 'Treat warnings as findings.' },
     output: outputOption,
   },

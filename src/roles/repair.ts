@@ -46,14 +46,8 @@ export async function repair(
   if (asked.is_applied) await record(context, stores, asked)
   const ports = openPorts(context, config, stores)
   for (const project_id of projects) {
-    const { is_applied } = asked
-    const window = {
-      ...(asked.from !== undefined && { from: asked.from }),
-      ...(asked.to !== undefined && { to: asked.to }),
-    }
-    const all = { project_id, ...window, is_applied, signal: stop }
-    const counts = await repairProject(ports, all)
-    print({ project_id, is_applied, ...shownCounts(counts) })
+    const counts = await repairProject(ports, { ...asked, project_id, signal: stop })
+    print({ project_id, is_applied: asked.is_applied, ...shownCounts(counts) })
   }
   return 0
 }

@@ -120,6 +120,9 @@ export type VersionsAsked = {
 /** A time range: `from` inclusive, `to` exclusive; open without them. */
 export type TimeWindow = { from?: bigint; to?: bigint }
 
+/** A time window whose open sides may also be undefined. */
+export type OpenWindow = { [Side in keyof TimeWindow]: TimeWindow[Side] | undefined }
+
 /**
  * A task and a lower bound of its first start_time, which spares reading older parts. Give the
  * earliest known start. A batch is read from its lowest `from`.

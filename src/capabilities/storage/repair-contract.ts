@@ -1,5 +1,5 @@
 import type { Observation } from '../../model/observation.ts'
-import type { TimelineRow, TimeWindow } from './contract.ts'
+import type { OpenWindow, TimelineRow } from './contract.ts'
 import type { ObservationIdentity, TraceHeads } from './trace-contract.ts'
 
 /** The usage and cost of a call, and the provider's name of its answer. */
@@ -31,7 +31,7 @@ export type DayTraces = { from: bigint; to: bigint; after: string | undefined; l
 /** The reads and changes of rows that were stored by earlier rules. */
 export type RepairStore = {
   /** Returns the starts of the days (UTC) with observations, in nanoseconds since 1970, in order. */
-  days(project_id: string, window: TimeWindow): Promise<bigint[]>
+  days(project_id: string, window: OpenWindow): Promise<bigint[]>
   /** Returns ids of traces with observations in a window, ordered by id. */
   tracesOf(project_id: string, page: DayTraces): Promise<string[]>
   /** Returns the observations of traces without content, in the order of `traceHeads`. */

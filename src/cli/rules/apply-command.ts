@@ -1,4 +1,4 @@
-import { type Command, outputOption } from '../command.ts'
+import { type Command, filenameOption, outputOption } from '../command.ts'
 
 /** `looptrace rules apply`: the rules of a project from files, without a cluster. */
 export const applyCommand: Command = {
@@ -12,12 +12,7 @@ export const applyCommand: Command = {
       'with the access token of a project admin in LOOPTRACE_ACCESS_TOKEN, and the project LOOPTRACE_PROJECT_ID.',
   ],
   options: {
-    filename: {
-      short: 'f',
-      value: '<path>',
-      multiple: true,
-      about: 'A file, a folder, or - for standard input.',
-    },
+    filename: filenameOption,
     'dry-run': { about: 'Print the plan only; exit with status 1 if something would change.' },
     prune: { about: 'Delete rules that no file has and no Kubernetes resource declares.' },
     output: outputOption,

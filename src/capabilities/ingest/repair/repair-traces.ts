@@ -21,8 +21,8 @@ export type RepairPorts = SettlePorts & {
 export type RepairAsked = {
   project_id: string
   /** A window of starts, in nanoseconds since 1970: `from` inclusive, `to` exclusive. */
-  from?: bigint
-  to?: bigint
+  from?: bigint | undefined
+  to?: bigint | undefined
   /** False: only count what would change. */
   is_applied: boolean
   signal: AbortSignal
@@ -47,23 +47,18 @@ export type RepairCounts = {
   too_large: number
 }
 
-/** Observations of a trace can begin this long before or after those of the window. */
-const around_ns = 86_400_000_000_000n
 const day_ns = 86_400_000_000_000n
+/** Observations of a trace can begin this long before or after those of the window. */
+const around_ns = day_ns
 
 const traces_max = 100
 const rows_max = 50_000
 
-/** Repairs the rows of a project, day by day. `report` gets the counts after each day. */
-export async function repairProject(
-  ports: RepairPorts,
-  asked: RepairAsked,
-  report: (day: bigint, counts: RepairCounts) => void = () => undefined,
-): Promise<RepairCounts> {
+/** Repairs the rows of a project, day by day. */
+export async function repairProject(ports: RepairPorts, asked: RepairAsked): Promise<RepairCounts> {
   const { project_id, from, to, signal } = asked
   const counts = noCounts()
-  const window = { ...(from !== undefined && { from }), ...(to !== undefined && { to }) }
-  for (const day of await ports.rows.days(project_id, window)) {
+  for (const day of await ports.rows.days(project_id, { from, to })) {
     const start = from !== undefined && from > day ? from : day
     const end = to !== undefined && to < day + day_ns ? to : day + day_ns
     let after: string | undefined
@@ -75,7 +70,6 @@ export async function repairProject(
       await repairTraces(ports, { ...asked, trace_ids, from: start, to: end }, counts)
       after = trace_ids.at(-1)
     }
-    report(day, counts)
   }
   return counts
 }
