@@ -64,7 +64,7 @@ export type Step = (rule: Rule, state: GroupState | null, sample: Sample, slot: 
 
 /**
  * Records that a person resolved the incident of a group. A firing group is quiet if `run` or
- * `ahead` is not null and the rule is no event rule, otherwise ok; `severity` and `tier` are null,
+ * `ahead` is not null and the rule is not an event rule, otherwise ok; `severity` and `tier` are null,
  * `matches` is empty. `ended_ms` of all groups but those of event rules that do not fire is at least
  * `at_ms`: slots up to then are known to the person, also those that are evaluated later.
  */

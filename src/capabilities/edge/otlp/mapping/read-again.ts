@@ -19,7 +19,7 @@ export type ReadAgain = {
  * Makes a reader of stored rows by the rules of today. Spans of earlier contracts were given owners by
  * guesses, and their usage is read again from their attributes. A span that cannot be read again as it
  * was, because content or attributes are no longer there, keeps its usage. Other rows keep what they
- * say; a call without a price of ours gets one if there is one now.
+ * say; a call without a computed cost gets one if its model has a price now.
  */
 export function createRowReader({
   pricing,
@@ -107,8 +107,8 @@ function groupOf(row: TimelineRow): OtlpGroup<OtlpSpan> {
 }
 
 /**
- * Earlier rows have only the cost that counts. A cost of ours is also the computed one, and a call
- * without any is priced; parts that were unclear when it was read are forgotten.
+ * Earlier rows have only the cost that counts. A cost that we computed becomes `cost_computed_usd` too,
+ * and a call without a cost is priced; which parts were unclear at the first reading is forgotten.
  */
 function priced(pricing: Pricing, row: TimelineRow): UsageColumns {
   const usage = usageOf(row)

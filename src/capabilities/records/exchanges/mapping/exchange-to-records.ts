@@ -204,7 +204,7 @@ const operations: Readonly<Record<ExchangeFacts['endpoint'], string>> = {
   embeddings: 'embeddings',
 }
 
-/** A count of tokens is no call of a model. */
+/** A count of tokens is not a call of a model. */
 function typeOf(endpoint: ExchangeFacts['endpoint']): Observation['type'] {
   if (endpoint === 'embeddings') return 'embedding'
   return endpoint.endsWith('.count_tokens') ? 'span' : 'generation'

@@ -94,7 +94,7 @@ const messageFrame_tokens = 3
 /** Tokens of an image in low detail, by OpenAI's pricing. */
 const image_tokens = 85
 
-/** Fields whose texts are no content: names, ids, and sealed values. */
+/** Fields whose texts are not content: names, ids, and sealed values. */
 const notContent =
   /^(?:type|role|id|call_id|tool_use_id|signature|encrypted_content|data|thoughtSignature)$/
 const depth_max = 32
