@@ -17,6 +17,8 @@ let api: IncidentApi
 let server: Server
 let project: string
 let directory: string
+/** Changes of rules that pass before one is refused. */
+let changes_left = Number.POSITIVE_INFINITY
 
 /** Passes requests with the token on to the routes, as an admin of the project. */
 beforeAll(async () => {
@@ -29,12 +31,15 @@ beforeAll(async () => {
     const isAdmin =
       headers.authorization === `Bearer ${token}` && headers['x-project-id'] === project
     const if_match = headers['if-match']
-    const reply = isAdmin
-      ? await api.call(method as 'GET', url, project, {
-          ...(given !== '' && { body: JSON.parse(given) }),
-          ...(if_match !== undefined && { if_match }),
-        })
-      : { status: 401, text: '{"detail":"who are you"}' }
+    const isRefused = method !== 'GET' && changes_left-- <= 0
+    const answer = isRefused ? '{"detail":"not now"}' : '{"detail":"who are you"}'
+    const reply =
+      isAdmin && !isRefused
+        ? await api.call(method as 'GET', url, project, {
+            ...(given !== '' && { body: JSON.parse(given) }),
+            ...(if_match !== undefined && { if_match }),
+          })
+        : { status: isRefused ? 409 : 401, text: answer }
     response.writeHead(reply.status, { 'content-type': 'application/json' })
     response.end(reply.text)
   })
@@ -119,6 +124,22 @@ test('a rule that a resource declares is not touched, and then nothing is change
   expect(refused.status).toBe(1)
   expect(refused.out).toContain('! dear: team-a/dear declares it, change that')
   expect(await stored()).toEqual(['dear 7.5 v2'])
+})
+
+test('a refused change is named with how far the changes came, and the same command makes the others', async () => {
+  const before = await stored()
+  await write(...['part-a', 'part-b', 'part-c'].map((name) => rule(name, '3')))
+  changes_left = 1
+  const { status, out, err } = await apply('-f rules.yaml')
+  changes_left = Number.POSITIVE_INFINITY
+  expect([status, out]).toEqual([3, ''])
+  expect(err).toMatch(/rule part-b: .*409 not now\. 1 of 3 changes were made; the same command/)
+  expect(await stored()).toEqual([...before, 'part-a 3 v1'].toSorted())
+  const again = await apply('-f rules.yaml')
+  expect([again.status, again.out]).toEqual([
+    0,
+    expect.stringContaining('2 to create, 1 unchanged'),
+  ])
 })
 
 test('another token, and a rule that never fires, are refused', async () => {

@@ -6,8 +6,8 @@ export const applyCommand: Command = {
   summary: 'Makes the incident rules of a project those of files, without a cluster',
   synopsis: '-f <file|folder|-> [options]',
   about: [
-    'Compares the IncidentRules of the files with those of the project, prints each difference, then creates\n' +
-      'and changes rules. Rules that a Kubernetes resource declares are not touched: if one differs, nothing is\n' +
+    'Compares the IncidentRules of the files with those of the project, creates and changes rules, and prints\n' +
+      'each difference. Rules that a Kubernetes resource declares are not touched: if one differs, nothing is\n' +
       'changed. A changed or deleted rule leaves its open incidents to people. Uses the API at LOOPTRACE_URL\n' +
       'with the access token of a project admin in LOOPTRACE_ACCESS_TOKEN, and the project LOOPTRACE_PROJECT_ID.',
   ],

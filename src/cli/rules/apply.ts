@@ -8,8 +8,8 @@ import { type KnownRule, type PlannedStep, planRules } from './plan-rules.ts'
 import { faultLines, readRules } from './rule-files.ts'
 
 /**
- * Makes the rules of a project those of files: prints the plan with the differences, then carries it
- * out. With `--dry-run` nothing is changed, and the exit status is 1 if something would be.
+ * Makes the rules of a project those of files, and prints the steps with their differences. With
+ * `--dry-run` nothing is changed, and the exit status is 1 if something would be.
  */
 export async function applyRules(args: Arguments, io: CommandIo): Promise<number> {
   const { rules, faults } = readRules(await readLintFiles(args.values('filename'), io))
@@ -99,8 +99,22 @@ class RulesApi {
 async function carryOut(api: RulesApi, steps: readonly PlannedStep[]): Promise<string[]> {
   if (steps.some(({ action }) => action === 'refuse')) return []
   const warnings: string[] = []
-  for (const step of steps) warnings.push(...(await api.carryOut(step)))
+  const changes = steps.filter(({ action }) => action !== 'none')
+  for (const [made, step] of changes.entries()) {
+    try {
+      warnings.push(...(await api.carryOut(step)))
+    } catch (error) {
+      throw stoppedAt(step, `${made} of ${changes.length} changes were made`, error)
+    }
+  }
   return warnings
+}
+
+/** Returns the error of a change with the rule, and with how far the changes came. */
+function stoppedAt({ name }: PlannedStep, progress: string, error: unknown): unknown {
+  if (!(error instanceof NoAnswer || error instanceof UsageError)) return error
+  const message = `rule ${printable(name)}: ${error.message}. ${progress}; the same command makes the others`
+  return error instanceof NoAnswer ? new NoAnswer(message) : new UsageError(message)
 }
 
 function toShown(step: PlannedStep): object {
