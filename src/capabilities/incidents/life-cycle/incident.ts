@@ -96,7 +96,8 @@ export function withoutSnooze(incident: Incident): Incident {
 
 /**
  * Ends the suppression of an incident by hand. An open incident that nothing else mutes is still
- * firing. Who put it to rest comes first again: the escalation of a snoozed one starts anew.
+ * firing. The escalation of a snoozed incident starts again, so that its first channels come before
+ * those of overdue steps.
  */
 export function endSuppression(
   before: Incident,

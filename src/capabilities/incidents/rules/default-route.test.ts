@@ -76,7 +76,7 @@ describe('the default route', () => {
     )
   })
 
-  test('names severities of a rule that reach nobody', () => {
+  test('names the severities of a rule without a channel', () => {
     const onlyHigh = routeOf({ min_severity: 'high', notify: ['pager'] })
     expect(unroutedSeverities(silentRule({ severity: 'low' }), onlyHigh)).toEqual(['low'])
     expect(unroutedSeverities(silentRule({ severity: 'high' }), onlyHigh)).toEqual([])
@@ -93,12 +93,12 @@ describe('an incident of a rule without channels', () => {
     const low = { ...fired(0), severity: 'low' } as const
     const opened = recordTransition(undefined, contribute(low))
     expect(opened?.incident.notify).toEqual(['chat'])
-    const raise = { type: 'raised', slot_ms: 60_000, severity: 'critical', tier: null } as const
+    const raise = { type: 'raised', slot_ms: 60_000, severity: 'critical', tier: 14.4 } as const
     const raised = recordTransition(opened?.incident, { ...contribute(low), transition: raise })
     expect(raised?.incident.notify).toEqual(['chat', 'pager'])
   })
 
-  test('without a route is announced to nobody', () => {
+  test('without a route has no channels', () => {
     const given = { ...contribute(fired(0)), route: undefined }
     expect(recordTransition(undefined, given)?.incident.notify).toEqual([])
   })

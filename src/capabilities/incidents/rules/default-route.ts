@@ -25,7 +25,7 @@ export type DefaultRoute = z.output<typeof defaultRouteShape>
 
 /**
  * Returns the channels that a rule adds to an incident of a severity: its own, or those of the
- * default route. A shadow rule has none.
+ * default route. A shadow rule adds no channels.
  */
 export function routedChannels(
   { mode, notify, labels }: Pick<Rule, 'mode' | 'notify' | 'labels'>,

@@ -29,7 +29,7 @@ const snoozeBody = record('SnoozeIncidentRequest', {
 
 /**
  * POST /api/v2/observability/incidents/{id}/snooze: rests the messages and the escalation of an
- * incident until a time. It is announced again then, if it is still open and nobody acknowledged it.
+ * incident until a time. An incident that is then open and unacknowledged is announced again.
  */
 export function snoozeIncident(deps: IncidentRoutesDeps): Route {
   return defineRoute({

@@ -47,7 +47,7 @@ export function warningsOf(rule: Rule, known: KnownNames): string[] {
   return [...warnings, ...aboutEvents]
 }
 
-/** Returns the severities of a live rule without escalation about which nobody hears. */
+/** Returns the severities of a live rule that no message reports. Escalation reports all of them. */
 function silentSeverities(rule: Rule, route: DefaultRoute | undefined): string[] {
   if (rule.mode !== 'live' || rule.escalation.length > 0) return []
   return unroutedSeverities(rule, route)
