@@ -66,6 +66,8 @@ export const tableDescriptions: Readonly<Record<string, string>> = {
   incident_events: 'The timelines of incidents: each change with its actor.',
   incident_numbers: 'The last incident number of each project.',
   incident_rules: 'Incident rules. `spec` is the rule with all defaults.',
+  incident_default_routes:
+    'The channels of incidents whose rules name none, by severity and labels.',
   incident_suppressions: 'Suppressions: which incidents are muted, and when.',
   incidents:
     'Incidents. `core` decides the next change; the other columns are copies to filter and sort by, and what an incident shows of the rule and the group that opened it.',

@@ -175,3 +175,24 @@ test('samples are kept for two weeks', async () => {
   await evaluator.prune()
   expect(await count()).toBe(0)
 })
+
+test('a rule without channels is announced to those of the default route of its project', async () => {
+  const w = await world([loudRule({ notify: [], severity: 'high' })])
+  const route = async (project_id: string, channel: string) => {
+    const spec = JSON.stringify({ matches: [{ labels: {}, notify: [channel] }] })
+    const by = { version: 1, updated_at: new Date(at(0)), updated_by: 'user:ada' }
+    await w.db
+      .insertInto('incident_default_routes')
+      .values({ project_id, spec, ...by })
+      .execute()
+  }
+  await route(w.project_id, 'night-shift')
+  await route(await bench.newProject(), 'neighbour')
+  await w.run(w.open(), 0)
+  const rows = await w.db
+    .selectFrom('notification_outbox')
+    .select(['reason', 'channel'])
+    .where('project_id', '=', w.project_id)
+    .execute()
+  expect(rows).toEqual([{ reason: 'opened', channel: 'night-shift' }])
+})

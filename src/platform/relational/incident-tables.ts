@@ -19,6 +19,7 @@ export interface IncidentTables {
   incidents: IncidentsTable
   incident_events: IncidentEventsTable
   incident_suppressions: IncidentSuppressionsTable
+  incident_default_routes: IncidentDefaultRoutesTable
   notification_channels: NotificationChannelsTable
   notification_outbox: NotificationOutboxTable
   message_groups: MessageGroupsTable
@@ -153,6 +154,15 @@ interface IncidentSuppressionsTable {
   version: number
   created_at: Instant
   created_by: string
+  updated_at: Instant
+  updated_by: string
+}
+
+/** The channels of incidents whose rules name none; one row for each project that has set them. */
+interface IncidentDefaultRoutesTable {
+  project_id: string
+  spec: Json<Record<string, unknown>>
+  version: number
   updated_at: Instant
   updated_by: string
 }

@@ -16,6 +16,7 @@ import {
   resolveIncident,
 } from './incidents/moves.ts'
 import { snoozeIncident, unsnoozeIncident } from './incidents/snooze.ts'
+import { getDefaultRoute, putDefaultRoute } from './rules/default-route.ts'
 import { previewIncidentRule } from './rules/preview.ts'
 import {
   deleteIncidentRule,
@@ -42,6 +43,8 @@ export function incidentRoutes(deps: IncidentRoutesDeps): Route[] {
     getIncidentRule(deps),
     putIncidentRule(deps),
     deleteIncidentRule(deps),
+    getDefaultRoute(deps),
+    putDefaultRoute(deps),
     listSuppressions(deps),
     postSuppression(deps),
     previewSuppression(deps),

@@ -2,6 +2,7 @@ import type { GroupState, Sample, Slot, Transition } from '../evaluation/contrac
 import { type Group, groupKey } from '../evaluation/groups.ts'
 import { step } from '../evaluation/step.ts'
 import { dedupKey } from '../rules/dedup-key.ts'
+import type { DefaultRoute } from '../rules/default-route.ts'
 import type { Rule } from '../rules/rule.ts'
 import type { Changed, Incident } from './incident.ts'
 import { announced, applyMuting, type Muting, type Notice, noticesOf } from './notices.ts'
@@ -23,6 +24,8 @@ export type Measurement = {
   now_ms: number
   slot: Omit<Slot, 'has_open_incident' | 'known_until_ms'>
   mutingOf: (incident: Incident) => Muting
+  /** The channels of rules that name none. */
+  route?: DefaultRoute | undefined
 }
 
 /** The next state of a group, the incidents that changed, in order, and their messages. */
@@ -40,7 +43,7 @@ export type Advanced = {
  */
 export function advanceGroup(
   known: KnownGroup,
-  { sample, slot, now_ms, mutingOf }: Measurement,
+  { sample, slot, now_ms, mutingOf, route }: Measurement,
 ): Advanced {
   const { rule, group } = known
   const { state, transitions } = step(rule, known.state, sample, {
@@ -56,6 +59,7 @@ export function advanceGroup(
       dedup_key: dedupKey(rule, group),
       transition,
       at_ms: now_ms,
+      route,
     }
     const change = recordTransition(newest, contribution)
     if (change === undefined) continue

@@ -1,6 +1,7 @@
 import { durationMs } from '../../../kernel/duration.ts'
 import type { Transition } from '../evaluation/contract.ts'
 import { isHigher } from '../rules/burn-tiers.ts'
+import { type DefaultRoute, routedChannels } from '../rules/default-route.ts'
 import type { Rule } from '../rules/rule.ts'
 import {
   type Actor,
@@ -27,6 +28,8 @@ export type Contribution = {
    * Other times are those of slots.
    */
   at_ms: number
+  /** The channels of rules that name none. */
+  route?: DefaultRoute | undefined
 }
 
 type Fired = Extract<Transition, { type: 'fired' }>
@@ -93,7 +96,7 @@ function recordFired(
 
 function open(
   openings: readonly number[],
-  { rule, group, dedup_key, at_ms }: Contribution,
+  { rule, group, dedup_key, at_ms, route }: Contribution,
   { slot_ms, severity, tier, late }: Fired,
 ): Changed {
   const openings_ms = addOpening(openings, slot_ms)
@@ -110,7 +113,7 @@ function open(
     contributors: [{ rule: rule.name, group }],
     auto_resolve: rule.auto_resolve,
     rules: [rule.name],
-    notify: channelsOf(rule),
+    notify: routedChannels(rule, severity, route),
     escalated_to: [],
     openings_ms,
     flapping: openings_ms.length > openings_max,
@@ -162,17 +165,19 @@ function attach(before: Incident, contribution: Contribution, fired: Fired): Cha
 }
 
 /** Adds a contributor: severities only rise, and lists of channels are united. */
-function joined(incident: Incident, { rule, group }: Contribution, fired: Fired): Incident {
+function joined(incident: Incident, contribution: Contribution, fired: Fired): Incident {
+  const { rule, group, route } = contribution
   const mine: Contributor = { rule: rule.name, group }
   const isHigherNow = isHigher(fired.severity, incident.severity)
+  const severity = isHigherNow ? fired.severity : incident.severity
   return {
     ...incident,
     contributors: [...without(incident.contributors, mine), mine],
-    severity: isHigherNow ? fired.severity : incident.severity,
+    severity,
     tier: isHigherNow || incident.tier === null ? fired.tier : incident.tier,
     auto_resolve: incident.auto_resolve && rule.auto_resolve,
     rules: [...new Set([...incident.rules, rule.name])],
-    notify: [...new Set([...incident.notify, ...channelsOf(rule)])],
+    notify: [...new Set([...incident.notify, ...routedChannels(rule, severity, route)])],
     quiet_since_ms: null,
     orphaned: false,
     shadow: incident.shadow && rule.mode === 'shadow',
@@ -181,12 +186,15 @@ function joined(incident: Incident, { rule, group }: Contribution, fired: Fired)
 
 function recordRaised(
   incident: Incident,
-  { rule, at_ms }: Contribution,
+  { rule, at_ms, route }: Contribution,
   { severity, tier, slot_ms }: Extract<Transition, { type: 'raised' }>,
 ): Changed | undefined {
   if (incident.state === 'resolved' || !isHigher(severity, incident.severity)) return undefined
+  // The default route may have other channels for the severity.
+  const notify = [...new Set([...incident.notify, ...routedChannels(rule, severity, route)])]
+  const version = incident.version + 1
   return {
-    incident: { ...incident, severity, tier, version: incident.version + 1, reminded_ms: at_ms },
+    incident: { ...incident, severity, tier, notify, version, reminded_ms: at_ms },
     events: [{ type: 'raised', at_ms: slot_ms, actor: actorOf(rule) }],
   }
 }
@@ -209,11 +217,6 @@ function recordEnded(
     incident: { ...withoutSnooze(incident), state: 'resolved', resolved_ms: at_ms },
     events: [{ type: 'resolved', at_ms, actor }],
   }
-}
-
-/** Returns the channels that a rule adds to an incident; a shadow rule adds none. */
-function channelsOf({ mode, notify }: Rule): readonly string[] {
-  return mode === 'shadow' ? [] : notify
 }
 
 function without(contributors: readonly Contributor[], { rule, group }: Contributor) {

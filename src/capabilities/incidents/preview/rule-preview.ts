@@ -8,6 +8,7 @@ import type { Incident, IncidentEvent } from '../life-cycle/incident.ts'
 import { announced, type NoticeReason, noticesOf } from '../life-cycle/notices.ts'
 import type { MeasuredSample } from '../ports.ts'
 import { dedupKey } from '../rules/dedup-key.ts'
+import type { DefaultRoute } from '../rules/default-route.ts'
 import { groups_max, type Rule } from '../rules/rule.ts'
 import { forgetAfter_ms } from '../rules/rule-faults.ts'
 import { PreviewSeries, type SeriesOfGroup } from './preview-series.ts'
@@ -57,6 +58,7 @@ const silent = { suppressed_by: [], inhibited_by: [] }
 export class RulePreview {
   readonly #rule: Rule
   readonly #range: Range
+  readonly #route: DefaultRoute | undefined
   readonly #timers: Timers
   readonly #groups = new Map<string, KnownGroup>()
   readonly #incidents = new Map<string, OpenIncident>()
@@ -69,9 +71,10 @@ export class RulePreview {
   #opened = 0
   #pages = 0
 
-  constructor(rule: Rule, range: Range) {
+  constructor(rule: Rule, range: Range, route?: DefaultRoute) {
     this.#rule = { ...rule, mode: 'live', suspend: false }
     this.#range = range
+    this.#route = route
     this.#timers = joinTimers([this.#rule])
     this.#series = new PreviewSeries(rule, range)
   }
@@ -176,7 +179,7 @@ export class RulePreview {
     const newest = this.#incidents.get(dedup_key)?.incident
     const advanced = advanceGroup(
       { rule: this.#rule, group, state: known.state, newest },
-      { sample, slot, now_ms: end_ms, mutingOf: () => silent },
+      { sample, slot, now_ms: end_ms, mutingOf: () => silent, route: this.#route },
     )
     const { state, transitions, changes } = advanced
     this.#groups.set(key, { ...known, state })

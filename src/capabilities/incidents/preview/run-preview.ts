@@ -2,6 +2,7 @@ import { setImmediate } from 'node:timers/promises'
 import { durationMs } from '../../../kernel/duration.ts'
 import { type Problem, problem } from '../../../kernel/problem.ts'
 import type { MeasureRange } from '../ports.ts'
+import type { DefaultRoute } from '../rules/default-route.ts'
 import type { Rule } from '../rules/rule.ts'
 import { type PreviewResult, type Range, RulePreview } from './rule-preview.ts'
 import type { StoredMatches } from './stored-findings.ts'
@@ -27,6 +28,8 @@ export type PreviewRequest = {
   project_id: string
   rule: Rule
   range: Range
+  /** The channels of rules that name none. */
+  route?: DefaultRoute | undefined
   signal: AbortSignal
   /** 30 s by default. */
   time_ms_max?: number
@@ -43,7 +46,7 @@ export async function runPreview(parts: PreviewParts, request: PreviewRequest): 
   const { rule, range, time_ms_max = timeByDefault_ms } = request
   const late = AbortSignal.timeout(time_ms_max)
   const signal = AbortSignal.any([request.signal, late])
-  const preview = new RulePreview(rule, range)
+  const preview = new RulePreview(rule, range, request.route)
   try {
     const run = rule.event === undefined ? addSlots : addMatches
     const available_from_ms = await run(parts, { ...request, signal }, preview)

@@ -51,7 +51,8 @@ const selector = record('IncidentSelector', {
   tag: globs.optional(),
 })
 
-const labelName = z.string().regex(/^[a-z][a-z0-9_]{0,62}$/)
+/** Name of a label. */
+export const labelName = z.string().regex(/^[a-z][a-z0-9_]{0,62}$/)
 
 const labels = z.record(labelName, text).default({})
 

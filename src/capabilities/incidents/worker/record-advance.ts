@@ -4,13 +4,18 @@ import type { Evidence } from '../incident-view.ts'
 import { advanceGroup, type Measurement } from '../life-cycle/advance-group.ts'
 import type { Incident } from '../life-cycle/incident.ts'
 import { dedupKey } from '../rules/dedup-key.ts'
+import type { DefaultRoute } from '../rules/default-route.ts'
 import type { Rule } from '../rules/rule.ts'
 import type { IncidentBook } from '../store/incident-book.ts'
 import { coreOf } from '../store/incident-row.ts'
 import type { MutingInEffect } from './muting-in-effect.ts'
 
-/** The incidents of a transaction, and what mutes them. */
-export type OpenBook = { book: IncidentBook; muting: MutingInEffect }
+/** The incidents of a transaction, what mutes them, and the channels of rules that name none. */
+export type OpenBook = {
+  book: IncidentBook
+  muting: MutingInEffect
+  route: DefaultRoute | undefined
+}
 
 /** A group of a rule with its state. */
 export type GroupAtHand = { rule: Rule; group: Group; state: GroupState | null }
@@ -23,7 +28,7 @@ export type Observed = Pick<Measurement, 'sample' | 'slot'> & { evidence: readon
  * the dedup key. Returns the next state; null for a group that is forgotten.
  */
 export function recordAdvance(
-  { book, muting }: OpenBook,
+  { book, muting, route }: OpenBook,
   at: GroupAtHand,
   { sample, slot, evidence }: Observed,
 ): GroupState | null {
@@ -37,7 +42,7 @@ export function recordAdvance(
   }
   const { state, changes } = advanceGroup(
     { ...at, newest: known && coreOf(known) },
-    { sample, slot, now_ms: book.now_ms, mutingOf },
+    { sample, slot, now_ms: book.now_ms, mutingOf, route },
   )
   for (const change of changes) {
     const before = change.is_new === true ? undefined : book.newest(dedup_key)

@@ -1,3 +1,4 @@
+import { type DefaultRoute, unroutedSeverities } from '../../rules/default-route.ts'
 import { eventWarnings } from '../../rules/event-warnings.ts'
 import type { Rule } from '../../rules/rule.ts'
 
@@ -7,6 +8,8 @@ export type KnownNames = {
   rules: ReadonlySet<string>
   /** Ids and e-mails of the members, as far as rules name them. */
   members: ReadonlySet<string>
+  /** The channels of rules that name none. */
+  route?: DefaultRoute | undefined
 }
 
 function channelsOf(rule: Rule): Set<string> {
@@ -20,8 +23,6 @@ export function missingChannels(rule: Rule, known: Pick<KnownNames, 'channels'>)
 
 /** Returns the warnings about a rule that is accepted, but may not do what its author expects. */
 export function warningsOf(rule: Rule, known: KnownNames): string[] {
-  const { mode } = rule
-  const channels = channelsOf(rule)
   const warnings = missingChannels(rule, known).map(
     (name) => `No channel has the name \`${name}\`. Create it, or no message reaches it.`,
   )
@@ -33,11 +34,21 @@ export function warningsOf(rule: Rule, known: KnownNames): string[] {
   if (assign_to !== undefined && !known.members.has(assign_to.toLowerCase())) {
     warnings.push(`\`assign_to\`: ${JSON.stringify(assign_to)} is not a member of the project.`)
   }
-  if (mode === 'live' && channels.size === 0) {
-    warnings.push('`notify` and `escalation` name no channel, so no message is sent.')
+  const silent = silentSeverities(rule, known.route)
+  if (silent.length > 0) {
+    const about = rule.burn_rate === undefined ? '' : ` about ${silent.join(', ')}`
+    warnings.push(
+      `\`notify\` and \`escalation\` name no channel, nor does the default route, so no message${about} is sent.`,
+    )
   }
   const aboutEvents = eventWarnings(rule.event).map(({ path, message }) => {
     return `\`${path.join('.')}\`: ${message}.`
   })
   return [...warnings, ...aboutEvents]
+}
+
+/** Returns the severities of a live rule that no message reports. Escalation reports all of them. */
+function silentSeverities(rule: Rule, route: DefaultRoute | undefined): string[] {
+  if (rule.mode !== 'live' || rule.escalation.length > 0) return []
+  return unroutedSeverities(rule, route)
 }
