@@ -58,6 +58,7 @@ const rooms: Record<string, string> = {
   archive: 'lifecycle/archive',
   'capture-policy': 'records/capture',
   ingest: 'edge/batches',
+  'incident-links': 'incidents/links',
   reliability: 'certification',
 }
 
@@ -69,9 +70,10 @@ const files: Record<string, string> = {
     'capabilities/certification/api/certification-keys.ts',
   ...Object.fromEntries(
     [
-      ...['/invitation', '/reset-password'],
-      ...['/account-pages/pages.css', '/account-pages/page.js', '/account-pages/flows.js'],
-    ].map((url) => [url, 'capabilities/access/pages/pages.ts']),
+      ...['/invitation', '/reset-password', '/incident'],
+      ...['/link-pages/pages.css', '/link-pages/page.js', '/link-pages/replies.js'],
+      ...['/link-pages/account-flows.js', '/link-pages/incident-flow.js'],
+    ].map((url) => [url, 'capabilities/link-pages/pages.ts']),
   ),
   '/openapi.json': 'platform/http/openapi.ts',
   '/api/v2/observability/incidents/{id}/unsnooze': 'capabilities/incidents/api/incidents/snooze.ts',

@@ -42,6 +42,7 @@ export const problemCatalogue = {
   erasure_not_found: { status: 404, title: 'Erasure not found' },
   slice_not_found: { status: 404, title: 'Slice not found' },
   incident_not_found: { status: 404, title: 'Incident not found' },
+  incident_link_not_found: { status: 404, title: 'Link of an incident not found' },
   incident_rule_not_found: { status: 404, title: 'Incident rule not found' },
   suppression_not_found: { status: 404, title: 'Suppression not found' },
   channel_not_found: { status: 404, title: 'Notification channel not found' },

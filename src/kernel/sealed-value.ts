@@ -47,6 +47,7 @@ const nonceLength = 12
 const tagLength = 16
 const headLength = 1 + nonceLength + tagLength
 
-function deriveKey(secret_key: string, purpose: string): Buffer {
+/** Derives a key of a purpose from the secret of the service (HKDF-SHA-256, 32 bytes). */
+export function deriveKey(secret_key: string, purpose: string): Buffer {
   return Buffer.from(hkdfSync('sha256', secret_key, '', `looptrace ${purpose}, version 1`, 32))
 }

@@ -14,12 +14,14 @@ import {
   type ChannelRoutesDeps,
   channelRoutes,
   type IncidentRoutesDeps,
+  incidentLinkRoutes,
   incidentRoutes,
 } from '../capabilities/incidents/index.ts'
 import { deadLetterRoutes } from '../capabilities/ledger/dead-letters/index.ts'
 import { ledgerRoutes } from '../capabilities/ledger/index.ts'
 import { type ArchiveDeps, archiveRoutes } from '../capabilities/lifecycle/archive/index.ts'
 import { retentionRoutes } from '../capabilities/lifecycle/retention/index.ts'
+import { linkPages } from '../capabilities/link-pages/index.ts'
 import { type OnboardingRoutesDeps, onboardingRoutes } from '../capabilities/onboarding/index.ts'
 import { queryRoutes, type RunDeps } from '../capabilities/query/index.ts'
 import { captureRoutes } from '../capabilities/records/capture/index.ts'
@@ -43,6 +45,7 @@ import { type VerificationApi, verificationApiRoutes } from './verification.ts'
 export function controlRoutes(access: Access, parts: TaskDeps & ObservabilityParts): Route[] {
   return [
     ...accessRoutes(access),
+    ...linkPages(),
     ...auditRoutes({
       ...{ db: parts.db, clock: parts.clock, sources: parts.sources },
       isInstallationAdmin: (user_id) => isInstallationAdmin(parts.db, user_id),
@@ -111,6 +114,7 @@ function observabilityRoutes(parts: ObservabilityParts): Route[] {
     ...savedQueryRoutes(parts),
     ...channelRoutes(parts.channels),
     ...incidentRoutes(parts),
+    ...incidentLinkRoutes({ db, clock, secret_key: parts.channels.secret_key }),
     ...storeRoutingRoutes(parts.routing),
     ...correlationRoutes({ records, ledger, enqueue, clock, capture: intake.capture }),
     ...ledgerRoutes({ ledger, queue, clock }),

@@ -85,11 +85,15 @@ describe('an address that is not public', () => {
 })
 
 const types: readonly (readonly [string, object, object])[] = [
-  ['slack', { token: 'xoxb-1234567890-abc', channel: '#ops' }, { channel: '#ops' }],
+  [
+    'slack',
+    { token: 'xoxb-1234567890-abc', channel: '#ops' },
+    { channel: '#ops', answer_links: true },
+  ],
   [
     'slack',
     { webhook_url: 'https://hooks.example/T0/B0/x' },
-    { webhook_host: 'https://hooks.example' },
+    { answer_links: true, webhook_host: 'https://hooks.example' },
   ],
   [
     'pagerduty',
@@ -101,7 +105,7 @@ const types: readonly (readonly [string, object, object])[] = [
     { url: 'http://am:9093', authorization: 'Basic YTpi' },
     { url: 'http://am:9093' },
   ],
-  ['email', { to: ['ada@example.com'] }, { to: ['ada@example.com'] }],
+  ['email', { to: ['ada@example.com'] }, { to: ['ada@example.com'], answer_links: true }],
 ]
 
 describe('channels', () => {

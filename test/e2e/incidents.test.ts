@@ -47,6 +47,7 @@ beforeAll(async () => {
       env: {
         LOOPTRACE_OPERATOR_KEY: operator_key,
         LOOPTRACE_OUTBOUND_ALLOWED: `127.0.0.0/8:${receiver.port}`,
+        LOOPTRACE_PUBLIC_URL: 'https://looptrace.example',
       },
     }),
   )
@@ -145,6 +146,49 @@ test('a loop wakes a person, who handles the incident; the rule is YAML', async 
   expect(raised.incident).toMatchObject({ incident_id, severity: 'critical' })
 })
 
+test('a person acknowledges by the link of a Slack message, once, and the trail says so', async () => {
+  const slack = { name: 'chat', slack: { webhook_url: `${receiver.url}/services/T0/B0/x` } }
+  expect(await call('POST', '/channels', slack)).toMatchObject({ status: 201 })
+  const condition = { signal: 'tokens', window: '1m', threshold: 0 }
+  const timing = { interval: '10s', delay: '0s', grouping: { wait: '0s' } }
+  const body = { name: 'chatty', severity: 'low', condition, ...timing, notify: ['chat'] }
+  expect(await call('POST', '/rules', body)).toMatchObject({ status: 201 })
+  await loopOnce()
+  const text = await eventually('Slack has the message', async () => {
+    const posted = receiver.received.find(({ path }) => path?.startsWith('/services/'))
+    return posted === undefined ? undefined : String(JSON.parse(posted.body).text)
+  })
+  const [, link = ''] = /<([^|>]+)\|Acknowledge>/.exec(text) ?? []
+  const url = new URL(link)
+  expect(url.origin + url.pathname).toBe('https://looptrace.example/incident')
+  const page = await fetch(`${cluster.api.base_url}${url.pathname}`)
+  expect([page.status, await page.text()]).toEqual([200, expect.stringContaining('Acknowledge')])
+  const use = async (path: string, sent: object = {}) => {
+    const reply = await fetch(
+      `${cluster.api.base_url}/api/v2/observability/incident-links/${path}`,
+      {
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        body: JSON.stringify({ token: url.hash.replace('#token=', ''), ...sent }),
+      },
+    )
+    return [reply.status, await reply.json()]
+  }
+  expect(await use('lookup')).toEqual([200, expect.objectContaining({ action: 'ack' })])
+  const acknowledged = expect.objectContaining({ state: 'acknowledged' })
+  expect(await use('confirm', { note: 'ada: mine' })).toEqual([200, acknowledged])
+  const gone = expect.objectContaining({ code: 'incident_link_not_found' })
+  expect(await use('confirm')).toEqual([404, gone])
+  const trail = await fetch(
+    `${cluster.api.base_url}/api/v2/audit/events?action=confirmIncidentLink`,
+    { headers: { authorization: `Bearer ${token}` } },
+  )
+  const { events } = (await trail.json()) as { events: object[] }
+  const project_id = cluster.login.project_id
+  expect(events).toContainEqual(expect.objectContaining({ outcome: 'succeeded', project_id }))
+  expect(JSON.stringify(events)).not.toContain('lta_')
+}, 120_000)
+
 test('a rule on tokens opens in time, with the calls that raised it; the backtest agrees', async () => {
   const condition = { signal: 'tokens', window: '1m', threshold: 0 }
   const timing = { interval: '10s', delay: '0s', grouping: { wait: '0s' } }
@@ -201,7 +245,8 @@ type Message = {
 async function message(reason: string, incident: object = {}): Promise<Message> {
   const webhook = new Webhook(signing_secret)
   return eventually(`the message ${reason}`, () => {
-    const messages = receiver.received.map(({ headers, body }) => {
+    const signed = receiver.received.filter(({ headers }) => 'webhook-id' in headers)
+    const messages = signed.map(({ headers, body }) => {
       const { data } = webhook.verify(body, headers as Record<string, string>) as { data: Message }
       return data
     })

@@ -22,6 +22,7 @@ import {
   openReadJournal,
   type ReadJournal,
 } from '../../src/capabilities/audit/index.ts'
+import { linkPages } from '../../src/capabilities/link-pages/index.ts'
 import { systemClock } from '../../src/kernel/time.ts'
 import {
   createHttpServer,
@@ -160,7 +161,7 @@ export async function startAccessApp(options: AppOptions = {}): Promise<AccessAp
   const isAdmin = (user_id: string) => isInstallationAdmin(db, user_id)
   const audited = auditRoutes({ db, clock, isInstallationAdmin: isAdmin })
   const server = await createHttpServer({
-    routes: [...accessRoutes(access), ...audited, ...probes, ...(options.routes ?? [])],
+    routes: [...[accessRoutes(access), linkPages(), audited, probes, options.routes ?? []].flat()],
     authorize: authorizer(access),
     audit: openAuditTrail(db, journal),
     audit_refusals_per_minute_max: 0,

@@ -3,6 +3,7 @@ import {
   type ChannelRoutesDeps,
   channelRoutes,
   type IncidentRoutesDeps,
+  incidentLinkRoutes,
   incidentRoutes,
 } from '../../src/capabilities/incidents/index.ts'
 import { newId } from '../../src/kernel/ids.ts'
@@ -73,6 +74,7 @@ export async function openIncidentApi(
         ...more,
       }),
       ...channelRoutes({ ...{ db, clock, ...unused }, ...more }),
+      ...incidentLinkRoutes({ ...{ db, clock, secret_key: unused.secret_key }, ...more }),
     ],
     authorize,
     idempotency: openIdempotencyStore(db),

@@ -27,7 +27,6 @@ import {
 } from './organizations/organization.ts'
 import { createOrganization, getOrganizations } from './organizations/organizations.ts'
 import { createProject, getOrganizationProjects } from './organizations/projects.ts'
-import { accountPages } from './pages/pages.ts'
 import { getApiKey } from './projects/api-keys/api-key.ts'
 import { createApiKey, getApiKeys } from './projects/api-keys/api-keys.ts'
 import { revokeApiKey } from './projects/api-keys/revoke.ts'
@@ -91,9 +90,9 @@ export { declaredBy, declaredByParameter, getDeclarer } from './service-accounts
 export { mayReadSigningKeys } from './tokens/signing-keys.ts'
 export { isInstallationAdmin, listLockedUsers } from './users/store.ts'
 
-/** The routes of sign-in and of access control, and the pages of their links. */
+/** The routes of sign-in and of access control. */
 export function accessRoutes(access: Access): Route[] {
-  return [...factories.map((factory) => factory(access)), ...accountPages()]
+  return [...factories.map((factory) => factory(access))]
 }
 
 const factories: readonly ((access: Access) => Route)[] = [

@@ -30,6 +30,7 @@ export type { Actor, Changed, Incident, IncidentEvent } from './life-cycle/incid
 export { type Move, moveIncident } from './life-cycle/move.ts'
 export { announced, applyMuting, noticesOf } from './life-cycle/notices.ts'
 export { orphan, recordTransition } from './life-cycle/record-transition.ts'
+export { incidentLinkRoutes } from './links/link-routes.ts'
 export { afterAttempt, attemptDelays_ms } from './messages/delivery.ts'
 export { messageGroupKey, sendAt, sendable, superseded } from './messages/outbox.ts'
 export { inhibitors, mutualInhibition } from './muting/inhibition.ts'

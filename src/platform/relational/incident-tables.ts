@@ -214,6 +214,8 @@ interface NotificationOutboxTable {
   last_error: OrNull<string>
   created_at: Instant
   ended_at: InstantOrNull
+  /** Actions of its links that were used. */
+  used_links: ByDefault<string[]>
 }
 
 /** The last message of a channel and a rule. */

@@ -56,6 +56,13 @@ const template = (length_max: number) =>
       if (message !== undefined) context.addIssue({ code: 'custom', message })
     })
 
+const answerLinks = z
+  .boolean()
+  .default(true)
+  .describe(
+    'Whether messages have links that acknowledge, resolve and silence their incident. Who reads a message can use them once, without a sign-in.',
+  )
+
 const optionalSecret = 'Write-only. Left out in a PUT: the stored value is kept.'
 
 const sections = {
@@ -88,6 +95,7 @@ const sections = {
     webhook_url: httpUrl
       .optional()
       .describe(`Incoming webhook, instead of \`token\` and \`channel\`. ${optionalSecret}`),
+    answer_links: answerLinks,
   }),
   pagerduty: record('PagerDutyChannel', {
     routing_key: z
@@ -110,7 +118,13 @@ const sections = {
   }),
   email: record('EmailChannel', {
     to: z.array(z.email().max(254)).min(1).max(20).describe('Addresses. They see each other.'),
+    answer_links: answerLinks,
   }),
+}
+
+/** Whether the messages of a channel have links that answer their incidents. */
+export function hasAnswerLinks({ type, section }: { type: string; section: Section }): boolean {
+  return (type === 'slack' || type === 'email') && section['answer_links'] !== false
 }
 
 /** Texts of a channel. The default reads well. */
@@ -154,7 +168,7 @@ export function checkChannel(
   }
 }
 
-/** A section with its secrets, as a sender uses it. All values are text but `to`. */
+/** A section with its secrets, as a sender uses it. All values are text but `to` and `answer_links`. */
 export type Section = Readonly<Record<string, unknown>>
 
 /** A channel in replies. */
@@ -172,11 +186,15 @@ export const channelSchema = record('NotificationChannel', {
   }).optional(),
   slack: record('ShownSlackChannel', {
     channel: z.string().optional(),
+    answer_links: z.boolean().optional(),
     webhook_host: z.string().nullable().optional().describe('Scheme and host of `webhook_url`.'),
   }).optional(),
   pagerduty: record('ShownPagerDutyChannel', { url: z.string() }).optional(),
   alertmanager: record('ShownAlertmanagerChannel', { url: z.string() }).optional(),
-  email: record('ShownEmailChannel', { to: z.array(z.string()) }).optional(),
+  email: record('ShownEmailChannel', {
+    to: z.array(z.string()),
+    answer_links: z.boolean().optional(),
+  }).optional(),
   secrets: z
     .record(z.string(), record('StoredSecret', { set: z.boolean() }))
     .describe('Secret fields of the type, and whether they have a value.'),

@@ -10,7 +10,7 @@ export type DeliveryRow = Selectable<IncidentTables['notification_deliveries']> 
 /** A message of the outbox. */
 export type MessageRow = Omit<
   Selectable<IncidentTables['notification_outbox']>,
-  'message' | 'grouping'
+  'message' | 'grouping' | 'used_links'
 >
 
 type Page = { before: string | undefined; limit: number; count_max: number }

@@ -83,11 +83,13 @@ function mergeWebhook(given: Section, stored: Section): Section {
 }
 
 function mergeSlack(given: Section, stored: Section): Section {
-  const { token, channel, webhook_url } = given
+  const { token, channel, webhook_url, answer_links } = given
   if (channel === undefined && token === undefined) {
-    return { webhook_url: required(webhook_url ?? stored['webhook_url'], '/slack/webhook_url') }
+    const kept = webhook_url ?? stored['webhook_url']
+    return { answer_links, webhook_url: required(kept, '/slack/webhook_url') }
   }
   return {
+    answer_links,
     channel: required(channel, '/slack/channel'),
     token: required(token ?? stored['token'], '/slack/token'),
   }

@@ -27,10 +27,15 @@ const defaultLines: readonly (readonly [line: string, needs: string])[] = [
   ['Open the incident: {{link}}', '{{link}}'],
   ['Open the task: {{task_link}}', '{{task_link}}'],
   ['Open the trace: {{trace_link}}', '{{trace_link}}'],
+  ['{{ack_link}}', '{{ack_link}}'],
+  ['{{resolve_link}}', '{{resolve_link}}'],
+  ['{{snooze_link}}', '{{snooze_link}}'],
 ]
 
 /** Escapes nothing, for texts without markup. */
-export const plain: Escape = (value) => value
+export const plain: Escape = Object.assign((value: string) => value, {
+  link: (url: string, text?: string) => (text === undefined ? url : `${text}: ${url}`),
+})
 
 /** Returns the texts of a message, by the templates of the channel or the default. */
 export function textOf(message: Message, templates: Templates, escaped: Escape): MessageText {

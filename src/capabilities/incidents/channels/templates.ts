@@ -4,8 +4,8 @@ import { withUnit } from '../rules/limit-text.ts'
 
 /** Converts a value for the text of a receiver, so that it is neither markup nor a mention. */
 export type Escape = ((value: string) => string) & {
-  /** Converts a URL of the service or of a rule, so that it is a link. */
-  readonly link?: (url: string) => string
+  /** Converts a URL of the service or of a rule, so that it is a link, with a text if it has one. */
+  readonly link?: (url: string, text?: string) => string
 }
 
 /** Placeholders that are single words. */
@@ -13,7 +13,7 @@ export const placeholders = [
   ...(['title', 'number', 'severity', 'state', 'reason', 'rule', 'signal', 'group'] as const),
   ...(['value', 'summary', 'note', 'assignee', 'runbook_url', 'opened_at', 'at'] as const),
   ...(['incident_id', 'project_id', 'evidence', 'threshold', 'task', 'trace', 'step'] as const),
-  ...(['link', 'task_link', 'trace_link'] as const),
+  ...(['link', 'task_link', 'trace_link', 'ack_link', 'resolve_link', 'snooze_link'] as const),
 ] as const
 
 /** Placeholders with the name of an entry: `{{labels.team}}`. */
@@ -37,12 +37,22 @@ export function fillTemplate(text: string, message: Message, escaped: Escape): s
   return text.replaceAll(pattern, (_match, path: string) => {
     const value = values(path).slice(0, value_characters_max)
     if (value === '' || !urls.has(path)) return escaped(withoutLinks(value))
-    return (escaped.link ?? escaped)(value)
+    return escaped.link?.(value, linkTexts[path]) ?? escaped(value)
   })
 }
 
 /** Placeholders whose values are URLs that a rule's author or this installation chose. */
-const urls: ReadonlySet<string> = new Set(['runbook_url', 'link', 'task_link', 'trace_link'])
+const urls: ReadonlySet<string> = new Set([
+  ...['runbook_url', 'link', 'task_link', 'trace_link'],
+  ...['ack_link', 'resolve_link', 'snooze_link'],
+])
+
+/** Texts of the links that answer an incident. Their URLs are long. */
+const linkTexts: Readonly<Record<string, string>> = {
+  ack_link: 'Acknowledge',
+  resolve_link: 'Resolve',
+  snooze_link: 'Silence this',
+}
 
 function isKnown(path: string): boolean {
   const [word = '', entry] = path.split('.')
@@ -79,6 +89,9 @@ function valuesOf(message: Message): (path: string) => string {
     link: links?.incident ?? '',
     task_link: links?.task ?? '',
     trace_link: links?.trace ?? '',
+    ack_link: links?.ack ?? '',
+    resolve_link: links?.resolve ?? '',
+    snooze_link: links?.snooze ?? '',
   }
   return (path) => {
     const [word = '', entry] = path.split('.')

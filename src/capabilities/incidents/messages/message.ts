@@ -21,8 +21,18 @@ export type MessageDetails = {
   examples: readonly Evidence[]
 }
 
-/** Pages of the service about an incident. A service without a public address has no pages. */
-export type MessageLinks = { incident: string; task?: string; trace?: string }
+/**
+ * Pages of the service about an incident. A service without a public address has no pages. `ack`,
+ * `resolve` and `snooze` answer the incident once, without a sign-in; see `actionLinks`.
+ */
+export type MessageLinks = {
+  incident: string
+  task?: string
+  trace?: string
+  ack?: string
+  resolve?: string
+  snooze?: string
+}
 
 /** A message of the outbox: the incident as it was after the event. */
 export type Message = {

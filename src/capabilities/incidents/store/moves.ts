@@ -41,24 +41,30 @@ export type StoredMove =
  */
 export async function moveStored(
   db: IncidentDb,
+  asked: MoveOfIncident,
+): Promise<StoredMove | undefined> {
+  return db.transaction().execute((trx) => moveInTransaction(trx, asked))
+}
+
+/** Moves a stored incident in a transaction that begins before; see `moveStored`. */
+export async function moveInTransaction(
+  trx: IncidentDb,
   { project_id, incident_id, move, actor, if_match, now_ms }: MoveOfIncident,
 ): Promise<StoredMove | undefined> {
-  return db.transaction().execute(async (trx) => {
-    const book = await openIncidents(trx, { project_id, now_ms })
-    const before = await book.read(incident_id)
-    if (before === undefined) return undefined
-    const core = coreOf(before)
-    const groups = await readGroups(trx, project_id, core)
-    const facts = move.type === 'reopen' ? await reopenFacts(book, before, groups) : {}
-    const complete = { ...move, ...facts, at_ms: now_ms, if_match } as Move
-    const moved = moveIncident(core, complete, actor)
-    if (moved.kind === 'refused') return { ...moved, incident: before }
-    if (moved.kind === 'unchanged') return { kind: 'unchanged', incident: before }
-    const incident = book.record({ before, change: moved })
-    await book.save()
-    await writeStates(trx, movedGroups(core, moved.incident, groups, now_ms))
-    return { kind: 'moved', incident }
-  })
+  const book = await openIncidents(trx, { project_id, now_ms })
+  const before = await book.read(incident_id)
+  if (before === undefined) return undefined
+  const core = coreOf(before)
+  const groups = await readGroups(trx, project_id, core)
+  const facts = move.type === 'reopen' ? await reopenFacts(book, before, groups) : {}
+  const complete = { ...move, ...facts, at_ms: now_ms, if_match } as Move
+  const moved = moveIncident(core, complete, actor)
+  if (moved.kind === 'refused') return { ...moved, incident: before }
+  if (moved.kind === 'unchanged') return { kind: 'unchanged', incident: before }
+  const incident = book.record({ before, change: moved })
+  await book.save()
+  await writeStates(trx, movedGroups(core, moved.incident, groups, now_ms))
+  return { kind: 'moved', incident }
 }
 
 /**

@@ -27,10 +27,15 @@ export function desiredChannel({
     disabled,
     templates: spec.templates,
     ...(webhook && { webhook: { url: webhook.url } }),
-    ...(slack && { slack: { ...(slack.channel !== undefined && { channel: slack.channel }) } }),
+    ...(slack && {
+      slack: {
+        answer_links: slack.answerLinks,
+        ...(slack.channel !== undefined && { channel: slack.channel }),
+      },
+    }),
     ...(pagerduty && { pagerduty: { ...(pagerduty.url !== undefined && { url: pagerduty.url }) } }),
     ...(alertmanager && { alertmanager: { url: alertmanager.url } }),
-    ...(email && { email: { to: email.to } }),
+    ...(email && { email: { to: email.to, answer_links: email.answerLinks } }),
   }
 }
 

@@ -38,6 +38,13 @@ const webhook = z.strictObject({
     ),
 })
 
+const answerLinks = z
+  .boolean()
+  .default(true)
+  .describe(
+    'Whether messages have links that acknowledge, resolve and silence their incident once, without a sign-in.',
+  )
+
 const slack = z.strictObject({
   channel: z
     .string()
@@ -48,6 +55,7 @@ const slack = z.strictObject({
   secretRef: secretRef.describe(
     'Token of a bot if `channel` is set, otherwise the URL of an incoming webhook.',
   ),
+  answerLinks,
 })
 
 const pagerduty = z.strictObject({
@@ -74,6 +82,7 @@ const email = z.strictObject({
     .max(20)
     .describe('Recipients. The service sends through its own mail server.')
     .meta({ 'x-kubernetes-list-type': 'set' }),
+  answerLinks,
 })
 
 const templates = z.strictObject({

@@ -11,13 +11,18 @@ import { moveIncident, moveRoute, noteBody, noteField } from './moves.ts'
 /** Bounds of a snooze: what rests for longer is a suppression, which has a comment and an owner. */
 const [least, most] = ['5m', '7d'] as const
 
+/** Length of a snooze. */
+export const snoozeLength = duration(least, most).describe(
+  `Length of the snooze, ${least} to ${most}.`,
+)
+
 /** How long a snooze lasts; `until` or `for`, not both. */
 const snoozeBody = record('SnoozeIncidentRequest', {
   until: z.iso
     .datetime({ offset: true })
     .optional()
     .describe(`End of the snooze, ${least} to ${most} from now.`),
-  for: duration(least, most).optional().describe(`Length of the snooze, ${least} to ${most}.`),
+  for: snoozeLength.optional(),
   note: noteField.optional().describe('Text for people, in the timeline.'),
 })
   .superRefine((body, context) => {

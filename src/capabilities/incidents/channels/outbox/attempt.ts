@@ -73,7 +73,11 @@ export async function attemptNext(
   if (claim.messages.length === 0) return false
   const started = performance.now()
   const sent = await keepingLease(claim, ports, async () =>
-    sendClaim(await describe(claim, ports), ports, stopping),
+    sendClaim(
+      await describe(claim, { ...ports, secret_key: settings.secret_key }),
+      ports,
+      stopping,
+    ),
   )
   if (sent?.log !== undefined) {
     const about = { ...target, reason: sent.log }

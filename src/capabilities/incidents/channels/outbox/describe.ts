@@ -1,4 +1,5 @@
 import { sql } from '../../../../platform/relational/index.ts'
+import { type ActionLinks, actionLinks } from '../../links/action-links.ts'
 import type {
   Message,
   MessageDetails,
@@ -10,6 +11,7 @@ import { limitText, unitOf } from '../../rules/limit-text.ts'
 import type { Rule } from '../../rules/rule.ts'
 import { jsonOf } from '../../store/records.ts'
 import { findRulesByName } from '../../store/rule-rows.ts'
+import { hasAnswerLinks } from '../channel.ts'
 import type { Claim, ClaimedMessage } from './claim.ts'
 
 /** The ports of the details of messages. */
@@ -20,6 +22,9 @@ export type DescribePorts = {
   /** Origin under which people open the service; left out: messages have no links. */
   public_url?: string | undefined
 }
+
+/** The ports of messages to send. Without a secret key, messages have no links that answer. */
+type SendPorts = DescribePorts & { secret_key?: string | undefined }
 
 /** Examples of a message. */
 const examples_max = 3
@@ -39,7 +44,7 @@ const announcing = new Set<MessageReason>([
  * Adds details and links to the messages of a claim. Details are stored with the message, so that all
  * attempts send the same text.
  */
-export async function describe(claim: Claim, ports: DescribePorts): Promise<Claim> {
+export async function describe(claim: Claim, ports: SendPorts): Promise<Claim> {
   const { project_id } = claim
   const names = claim.messages.map(({ message }) => message.incident.rule)
   const rules = await findRulesByName(ports.db, project_id, names)
@@ -53,13 +58,25 @@ export async function describe(claim: Claim, ports: DescribePorts): Promise<Clai
       one.message.details ?? (await detailsOf(one.message, rule, { ...ports, examples, late }))
     if (one.message.details === undefined) await storeDetails(ports.db, one.id, details)
     const described = { ...one.message, details }
-    const links = linksOf(described, ports.public_url)
+    const pages = linksOf(described, ports.public_url)
+    const links = pages && { ...pages, ...answersOf(one, claim, ports) }
     messages.push({ ...one, message: { ...described, ...(links && { links }) } })
   }
   return { ...claim, messages }
 }
 
-/** Adds details without examples and links, for a preview. */
+/** Returns the links that answer an incident, for people: programs have the API. */
+function answersOf(
+  message: ClaimedMessage,
+  { channel }: Claim,
+  { public_url, secret_key }: SendPorts,
+): ActionLinks {
+  if (public_url === undefined || secret_key === undefined) return {}
+  if ('unusable' in channel || !hasAnswerLinks(channel)) return {}
+  return actionLinks(message, { public_url, secret_key })
+}
+
+/** Adds details without examples, for a preview, whose links answer nothing. */
 export async function described(
   message: Message,
   { db, public_url }: DescribePorts,

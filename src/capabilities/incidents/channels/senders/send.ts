@@ -1,3 +1,4 @@
+import { tokensInText } from '../../links/link-token.ts'
 import type { Message } from '../../messages/message.ts'
 import { type ChannelType, secretFields, type Templates } from '../channel.ts'
 import { type MessageText, plain, textOf } from '../message-text.ts'
@@ -55,13 +56,17 @@ export function takesSeveral({ type, section }: Pick<OpenChannel, 'type' | 'sect
   return type === 'alertmanager' || type === 'email'
 }
 
-/** Removes secrets that a receiver quotes, also their parts: a path, or a token after `Bearer`. */
+/**
+ * Removes secrets that a receiver quotes, also their parts: a path, or a token after `Bearer`. Slack
+ * quotes the whole message, with the tokens of its links.
+ */
 function withoutSecrets(text: string, channel: OpenChannel): string {
   const values = secretFields[channel.type].flatMap((field) => partsOf(fieldOf(channel, field)))
   const long = values.filter((part) => part.length >= 6).flatMap(spellingsOf)
   return long
     .toSorted((one, other) => other.length - one.length)
     .reduce((clean, part) => clean.replaceAll(part, '[secret]'), text)
+    .replaceAll(tokensInText, '[secret]')
     .replaceAll('\u0000', '\ufffd')
 }
 

@@ -24,7 +24,8 @@ export const sendSlack: Send = (messages, channel, ports) => {
 
 /** Escapes the characters of mentions and links, such as `<!channel>` and `<https://…|text>`. */
 export const escapeMrkdwn: Escape = Object.assign(escapeText, {
-  link: (url: string) => `<${escapeText(url).replaceAll('|', '%7C')}>`,
+  link: (url: string, text?: string) =>
+    `<${escapeText(url).replaceAll('|', '%7C')}${text === undefined ? '' : `|${text}`}>`,
 })
 
 function escapeText(value: string): string {

@@ -1,16 +1,24 @@
-import { createInvitationFlow, createResetFlow, readToken } from './flows.js'
+import { createInvitationFlow, createResetFlow } from './account-flows.js'
+import { createIncidentFlow } from './incident-flow.js'
+import { readToken } from './replies.js'
 
 /**
- * Connects the steps of `flows.js` to the page. Texts of the API are written as text, never as
+ * Connects the steps of a page to its elements. Texts of the API are written as text, never as
  * markup.
  *
- * @typedef {import('./flows.js').State} State
- * @typedef {import('./flows.js').Call} Call
+ * @typedef {import('./replies.js').State} State
+ * @typedef {import('./replies.js').Call} Call
  * @typedef {(fields: Record<string, string>) => State | Promise<State>} Step
  */
 
 /** @type {Record<string, Step>} */
 let flow = {}
+/** @type {Record<string, (options: { token: string | undefined, call: Call }) => object>} */
+const flows = {
+  invitation: createInvitationFlow,
+  'reset-password': createResetFlow,
+  incident: createIncidentFlow,
+}
 let isBusy = false
 const main = /** @type {HTMLElement} */ (document.querySelector('main'))
 const status = /** @type {HTMLElement} */ (document.getElementById('status'))
@@ -36,8 +44,8 @@ start()
 function start() {
   const token = readToken(location.hash)
   history.replaceState(null, '', location.pathname)
-  const create = main.dataset['page'] === 'invitation' ? createInvitationFlow : createResetFlow
-  flow = /** @type {Record<string, Step>} */ (/** @type {unknown} */ (create({ token, call })))
+  const create = flows[main.dataset['page'] ?? '']
+  flow = /** @type {Record<string, Step>} */ (create?.({ token, call }) ?? {})
   isBusy = false
   run('open', {})
 }

@@ -1,7 +1,9 @@
 import { readFileSync } from 'node:fs'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { createInvitationFlow, createResetFlow, faultOf, readToken } from './flows.js'
+import { createInvitationFlow, createResetFlow } from './account-flows.js'
+import { createIncidentFlow } from './incident-flow.js'
+import { faultOf, readToken } from './replies.js'
 
 type Reply = Parameters<typeof faultOf>[0]
 
@@ -9,6 +11,7 @@ const read = (name: string) => readFileSync(new URL(name, import.meta.url), 'utf
 const pages = {
   invitation: { html: read('invitation.html'), create: createInvitationFlow },
   'reset-password': { html: read('reset-password.html'), create: createResetFlow },
+  incident: { html: read('incident.html'), create: createIncidentFlow },
 }
 const wordsIn = (html: string, attribute: string) =>
   new Set(
@@ -53,7 +56,7 @@ describe.each(Object.entries(pages))('%s.html', (name, { html, create }) => {
   test('has only steps of its flow, and a way to each step', () => {
     expect(html).toContain(`<main data-page="${name}">`)
     expect(
-      [...wordsIn(html, 'data-step'), ...(name === 'invitation' ? [] : ['open'])].toSorted(),
+      [...wordsIn(html, 'data-step'), ...(name === 'reset-password' ? ['open'] : [])].toSorted(),
     ).toEqual(steps.toSorted())
   })
 
@@ -63,7 +66,7 @@ describe.each(Object.entries(pages))('%s.html', (name, { html, create }) => {
     for (const input of inputs) {
       const [id = ''] = wordsIn(input, 'id')
       expect(input.includes(' hidden') || labels.has(id), input).toBe(true)
-      expect(input).toMatch(/autocomplete="(name|username|current-password|new-password)"/)
+      expect(input).toMatch(/autocomplete="(name|username|current-password|new-password|off)"/)
       // A browser would cut a pasted password silently.
       if (input.includes('type="password"')) expect(input).not.toContain('maxlength')
     }
@@ -83,8 +86,10 @@ describe.each(Object.entries(pages))('%s.html', (name, { html, create }) => {
         {
           code: fc.constantFrom(
             ...['invitation_not_found', 'account_exists', 'password_change_required', 'x'],
+            ...['incident_link_not_found', 'incident_state_conflict'],
           ),
           ...{ email: text, organization: text, role: text, detail: text },
+          action: fc.constantFrom('ack', 'resolve', 'snooze'),
           errors: fc.array(fc.record({ pointer: text, detail: text }), { maxLength: 2 }),
           tokens: fc.option(fc.record({ access_token: text, refresh_token: text })),
         },

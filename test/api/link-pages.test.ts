@@ -2,8 +2,8 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import {
   createInvitationFlow,
   createResetFlow,
-  readToken,
-} from '../../src/capabilities/access/pages/browser/flows.js'
+} from '../../src/capabilities/link-pages/browser/account-flows.js'
+import { readToken } from '../../src/capabilities/link-pages/browser/replies.js'
 import { type AccessApp, startAccessApp } from '../support/access-app.ts'
 
 const better = 'purple monkey dishwasher'
@@ -21,8 +21,10 @@ beforeEach(() => {
 })
 afterAll(() => app.close())
 
-const pages = ['/invitation', '/reset-password']
-const files = ['pages.css', 'page.js', 'flows.js'].map((name) => `/account-pages/${name}`)
+const pages = ['/invitation', '/reset-password', '/incident']
+const files = [
+  ...['pages.css', 'page.js', 'replies.js', 'account-flows.js', 'incident-flow.js'],
+].map((name) => `/link-pages/${name}`)
 
 describe.each(pages)('GET %s', (url) => {
   test('runs and loads only files of its own server, and cannot be framed or kept', async () => {
@@ -51,8 +53,8 @@ describe.each(pages)('GET %s', (url) => {
     expect(headers['set-cookie']).toBeUndefined()
     const loads = /<(?:script|link|img|iframe|object|embed)\b[^>]*?(?:src|href)="([^"]*)"/g
     expect([...body.matchAll(loads)].map(([, path]) => path).toSorted()).toEqual([
-      '/account-pages/page.js',
-      '/account-pages/pages.css',
+      '/link-pages/page.js',
+      '/link-pages/pages.css',
     ])
     const opened = [...body.matchAll(/<a\b[^>]*href="([^"]*)"/g)].map(([, path]) => path)
     for (const path of opened) expect(['/', '/reset-password']).toContain(path)
@@ -72,7 +74,7 @@ describe.each(pages)('GET %s', (url) => {
   test('accepts no other method, and no path below it', async () => {
     const posted = await app.server.inject({ method: 'POST', url })
     expect([posted.statusCode, posted.headers['allow']]).toEqual([405, 'GET, HEAD, OPTIONS'])
-    expect((await app.server.inject({ url: `${url}/flows.js` })).statusCode).toBe(404)
+    expect((await app.server.inject({ url: `${url}/replies.js` })).statusCode).toBe(404)
   })
 })
 
@@ -103,7 +105,7 @@ test('only the listed files are served', async () => {
     '../pages.ts',
     'page.js/x',
   ]) {
-    const reply = await app.server.inject({ url: `/account-pages/${path}` })
+    const reply = await app.server.inject({ url: `/link-pages/${path}` })
     expect([path, reply.statusCode]).toEqual([path, 404])
   }
 })

@@ -1,41 +1,19 @@
+import { codeOf, faultOf, isSuccess, printable } from './replies.js'
+
 /**
  * The steps of the pages of invitations and password resets. They know no browser: each step calls
  * the API and returns the view to show.
  *
- * @typedef {{
- *   view: string,
- *   texts: Record<string, string>,
- *   notice?: string,
- *   fault?: Fault,
- * }} State  The visible view, its texts by name, and the reason why the last step failed.
- * @typedef {{ text: string, field?: string }} Fault
- * @typedef {{
- *   status: number,
- *   body: Record<string, unknown>,
- *   retry_after_s?: number,
- * }} Reply  Status 0 if no reply arrived.
- * @typedef {(
- *   method: 'POST' | 'PUT',
- *   path: string,
- *   sent: { body: object, access_token?: string },
- * ) => Promise<Reply>} Call
+ * @typedef {import('./replies.js').Call} Call
+ * @typedef {import('./replies.js').Fault} Fault
+ * @typedef {import('./replies.js').Reply} Reply
+ * @typedef {import('./replies.js').State} State
  * @typedef {{ access_token: string, refresh_token: string }} Session
  */
 
 const auth = '/api/v1/auth'
 const passwordCharacters_min = 12
 const passwordCharacters_max = 256
-
-/**
- * Returns the token in the fragment of a link; undefined without one.
- *
- * @param {string} hash
- * @returns {string | undefined}
- */
-export function readToken(hash) {
-  const token = new URLSearchParams(hash.replace(/^#/, '')).get('token')
-  return token === null || token === '' ? undefined : token
-}
 
 /**
  * Creates the steps of the page of an invitation. A session is only used to accept and then ended.
@@ -202,46 +180,6 @@ export function createResetFlow({ token, call }) {
   }
 }
 
-/** @type {(reply: Reply) => boolean} */
-function isSuccess({ status }) {
-  return status >= 200 && status < 300
-}
-
-/** @type {(reply: Reply) => unknown} */
-function codeOf({ body }) {
-  return body['code']
-}
-
-/**
- * Explains an error of the API. `field` replaces the name of a field in the request.
- *
- * @param {Reply} reply
- * @param {string} [field]
- * @returns {Fault}
- */
-export function faultOf({ status, body, retry_after_s }, field) {
-  if (status === 429) {
-    return { text: `Too many attempts. Try again ${toWait(retry_after_s ?? 60)}.` }
-  }
-  if (status === 0 || status >= 500) {
-    return { text: 'Looptrace is unavailable. Try again in a minute.' }
-  }
-  const errors = /** @type {{ pointer: string, detail: string }[]} */ (body['errors'] ?? [])
-  const [first] = errors
-  const detail = printable(String(first?.detail ?? body['detail'] ?? '')).trim()
-  const text = detail === '' ? 'The request failed. Try again.' : detail
-  if (first === undefined) return { text }
-  return { text, field: field ?? first.pointer.replace(/^\//, '') }
-}
-
-/** @type {(seconds: number) => string} */
-function toWait(seconds) {
-  if (!(seconds > 0)) return 'now'
-  const [amount, unit] =
-    seconds < 90 ? [Math.ceil(seconds), 'second'] : [Math.ceil(seconds / 60), 'minute']
-  return `in ${amount} ${unit}${amount === 1 ? '' : 's'}`
-}
-
 /** @type {(password: string) => Fault | undefined} */
 function findLengthFault({ length }) {
   if (length < passwordCharacters_min) {
@@ -249,15 +187,4 @@ function findLengthFault({ length }) {
   }
   if (length <= passwordCharacters_max) return undefined
   return { text: `Use at most ${passwordCharacters_max} characters.`, field: 'password' }
-}
-
-/**
- * Makes control characters, and characters that change the direction of text, visible as escapes.
- *
- * @param {string} text
- */
-function printable(text) {
-  return text.replaceAll(/[\p{Cc}\u2028-\u202e\u2066-\u2069]/gu, (character) => {
-    return `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`
-  })
 }

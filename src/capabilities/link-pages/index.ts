@@ -1,0 +1,1 @@
+export { linkPages } from './pages.ts'
