@@ -5,6 +5,7 @@ import { problem } from '../../kernel/problem.ts'
 import type { Clock } from '../../kernel/time.ts'
 import { expected, isStorable } from '../../model/list-query.ts'
 import { dollarsSchema } from '../../model/named-schemas.ts'
+import { taskRuleOf, taskRules } from '../../model/task-rules.ts'
 import { defineRoute, type Route } from '../../platform/http/index.ts'
 import type { Kysely, TaskTables } from '../../platform/relational/index.ts'
 import { type ContextJudge, type DetectionDb, severities } from '../detection/index.ts'
@@ -143,7 +144,17 @@ const verdictSchema = z
 /** A task in replies. */
 export const taskSchema = z
   .strictObject({
-    task_id: z.string().describe("The client's X-Task-ID; the trace id when `implicit`."),
+    task_id: z
+      .string()
+      .describe(
+        "The client's X-Task-ID; when `implicit`, the trace id, or an id that begins with `task_rule`.",
+      ),
+    task_rule: z
+      .enum(taskRules)
+      .nullable()
+      .describe(
+        'Rule that found the task from what the client sent; null for the task of an X-Task-ID or a trace.',
+      ),
     name: z.string().describe('X-Task-Name of its calls; empty without one.'),
     user_id: z.string().nullable().describe('X-User-ID of its calls.'),
     conversation: z
@@ -162,7 +173,11 @@ export const taskSchema = z
       .boolean()
       .describe('Whether it is running but has had no call for the configured time.'),
     late_activity: z.boolean().describe('Whether a call came in after the task had ended.'),
-    implicit: z.boolean().describe('Whether the task is a single trace without an X-Task-ID.'),
+    implicit: z
+      .boolean()
+      .describe(
+        'Whether its calls have no X-Task-ID: the task is a trace, or was found by `task_rule`.',
+      ),
     started_at: instantSchema.describe('Start of the first call.'),
     ended_at: instantSchema.nullable().describe('Time when it was completed or failed.'),
     last_activity_at: instantSchema.describe('End of the last call.'),
@@ -212,6 +227,7 @@ export function taskFrom(
   const idle_ms = now_ms - Date.parse(row.last_activity_at)
   return {
     task_id: row.task_id,
+    task_rule: taskRuleOf(row),
     name: row.name,
     user_id: row.user_id,
     conversation:

@@ -143,7 +143,13 @@ async function dropOldTraces(db: Kysely<TaskTables>, signal: AbortSignal): Promi
       delete from recent_responses where ctid in (
         select ctid from recent_responses
         where seen_on < current_date - 1 limit ${dropped_max})`.execute(db)
-    if (numAffectedRows + (responses.numAffectedRows ?? 0n) === 0n) return
+    const links = await sql`
+      delete from recent_links where ctid in (
+        select ctid from recent_links where seen_on < current_date - 1 limit ${dropped_max})`.execute(
+      db,
+    )
+    const dropped = [numAffectedRows, responses.numAffectedRows ?? 0n, links.numAffectedRows ?? 0n]
+    if (dropped.every((count) => count === 0n)) return
   }
 }
 
