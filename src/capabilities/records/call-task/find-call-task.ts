@@ -118,7 +118,7 @@ function placeInSession(found: CallTask, { session, turn, previous }: InSession)
       found.links.wants = promptName(session.session, turn.first_text)
     }
   } else if (turn !== undefined && previous === '') {
-    found.task_id = [...name, `${turn.number}-${digestOf(turn.text)}`].join(':')
+    found.task_id = [...name, `${turn.number}-${digestOf(session.session, turn.text)}`].join(':')
   } else if (turn !== undefined && turn.number > 0) {
     found.task_id = [...name, digestOf(previous, turn.text)].join(':')
   } else if (previous !== '') found.links.wants = `response:${previous}`

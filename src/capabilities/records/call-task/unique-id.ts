@@ -16,7 +16,7 @@ const uuid = /[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/i
 function isRandom(part: string): boolean {
   if (part.length < part_chars_min) return false
   const [letters] = part.split(/\d{1,3}$/, 1)
-  return !words.test(letters ?? part) && !/^0+/.test(part)
+  return !words.test(letters ?? part)
 }
 
 /** `search`, `SEARCH`, `searchDocuments`, `SearchDocuments`, or only digits of a small number. */
