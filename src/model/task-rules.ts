@@ -17,7 +17,7 @@ export const taskRules = [
 export type TaskRule = (typeof taskRules)[number]
 
 /** Attribute of an observation: the rule that found its task or conversation. */
-export const taskRuleAttribute = 'task.rule'
+export const taskRuleAttribute = 'task_rule'
 
 /** Returns the rule in the id of a task that a rule made; null for any other task. */
 export function taskRuleOf(task: { task_id: string; implicit: boolean }): TaskRule | null {
