@@ -20,6 +20,8 @@ type Block = { type: string; text?: string; id?: string; name?: string; input?: 
 /** What the provider answers next, by the path of the call. */
 let script: (path: string, at: number, body: Record<string, unknown>) => object
 let seen: IncomingHttpHeaders[] = []
+/** Trace id of the last call of a turn. */
+let lastTrace = ''
 
 const usage = { input_tokens: 90, output_tokens: 10, total_tokens: 100 }
 const message = (at: number, ...content: Block[]) => ({
@@ -58,6 +60,7 @@ beforeAll(async () => {
   const base = `http://127.0.0.1:${(provider.address() as AddressInfo).port}`
   machine = await startSingleMachine({
     env: {
+      LOOPTRACE_PROXY_KEY_CACHE_TTL_MS: '1000',
       LOOPTRACE_OPENAI_BASE_URL: `${base}/v1`,
       LOOPTRACE_ANTHROPIC_BASE_URL: `${base}/v1`,
       LOOPTRACE_GEMINI_BASE_URL: `${base}/v1beta/openai`,
@@ -124,10 +127,11 @@ async function takeTurn(
   }
   let left = steps
   for (let step = 0; step <= steps; step += 1) {
-    const { content } = await client.messages.create({
-      ...{ ...asked, messages, tools },
-      ...(metadata && { metadata }),
-    })
+    const { data, response: head } = await client.messages
+      .create({ ...{ ...asked, messages, tools }, ...(metadata && { metadata }) })
+      .withResponse()
+    const { content } = data
+    lastTrace = head.headers.get('x-trace-id') ?? ''
     messages.push({ role: 'assistant', content })
     const results = content.flatMap((block) =>
       block.type === 'tool_use'
@@ -161,6 +165,8 @@ test('a loop by a base URL and a key alone is one task, and the loop is found', 
     [7, 'completed'],
     [7, 'completed'],
   ])
+  const ofTrace = await api.get(`/api/v1/tasks/${lastTrace}`)
+  expect(ofTrace.body).toMatchObject({ task_id: tasks[0]?.task_id, task_rule: 'history' })
   for (const { task_id } of tasks) {
     await eventually('the loop', async () => {
       const { body } = await api.get(`/api/v1/tasks/${encodeURIComponent(task_id)}/loops`)

@@ -10,7 +10,7 @@ import { getTaskTimeline } from './timeline.ts'
 import { getTaskToolCalls } from './tool-calls.ts'
 
 export { callSumFields, callSumsFrom } from './call-sums.ts'
-export { endTask } from './store.ts'
+export { endTask, findJoinedTask } from './store.ts'
 export {
   instantSchema,
   type Task,

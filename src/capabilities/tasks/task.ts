@@ -12,7 +12,7 @@ import { type ContextJudge, type DetectionDb, severities } from '../detection/in
 import type { ObservationStore } from '../storage/index.ts'
 import { callSumFields, callSumsFrom } from './call-sums.ts'
 import { verificationStates } from './list-store.ts'
-import { findTask, type TaskRow, taskStates } from './store.ts'
+import { findJoinedTask, findTask, type TaskRow, taskStates } from './store.ts'
 import { taskFeedbackFrom, taskFeedbackSchema } from './task-feedback.ts'
 import type { WindowLimits } from './window/task-window.ts'
 
@@ -60,7 +60,7 @@ export type TaskSettings = {
 
 /**
  * Returns the project's task by the id in a path: the client's own string or, for an implicit task,
- * the trace id in either spelling. Throws `task_not_found`, also for a task of another project.
+ * the trace id of one of its calls in either spelling. Throws `task_not_found`, also for a task of another project.
  */
 export async function taskNamed(
   { db }: { db: Kysely<TaskTables> },
@@ -80,7 +80,9 @@ export async function taskIfAny(
 ): Promise<TaskRow | undefined> {
   const traceId = traceIdFrom(taskId)
   const row = await findTask(db, projectId, traceId ? [taskId, traceId] : [taskId])
-  return row === undefined || row.task_id === taskId || row.implicit ? row : undefined
+  if (row !== undefined) return row.task_id === taskId || row.implicit ? row : undefined
+  const joined = traceId && (await findJoinedTask(db, projectId, traceId))
+  return joined ? findTask(db, projectId, [joined]) : undefined
 }
 
 /** Returns the error for a task that the project does not have. */

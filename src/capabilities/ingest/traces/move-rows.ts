@@ -7,14 +7,15 @@ import type { IngestMeters } from '../meters.ts'
 import { rollUpLeft } from '../roll-up/left-tasks.ts'
 import { type RollUpPorts, rollUp } from '../roll-up/roll-up.ts'
 import { collectTouched } from '../roll-up/touched.ts'
+import { joinedTask } from './batch-traces.ts'
 import type { ErasedRows, ErasedTrace } from './erased-rows.ts'
-import type { TraceBits } from './note-bits.ts'
 import type { Placed, PlacedChange } from './place-rows.ts'
 import { linksOfTraces, type StoredLink } from './recent-links.ts'
 import { type ForeignRecord, foreignRecords } from './recent-responses.ts'
 import {
   lockTraces,
   type RecentTrace,
+  type SettledTrace,
   settleNotes,
   type TraceKey,
   textOf,
@@ -112,7 +113,7 @@ async function moveTraces(
   ports: SettlePorts,
   traces: readonly RecentTrace[],
   about: Moving,
-): Promise<(TraceKey & TraceBits)[]> {
+): Promise<SettledTrace[]> {
   const { store, setSecondOwners, meters } = ports
   const { moved, foreign, linked, placing } = about
   const project_id = traces[0]?.project_id ?? ''
@@ -140,8 +141,11 @@ async function moveTraces(
   await store.setOwners(project_id, written)
   await setSecondOwners(project_id, written)
   meters.owners.inc({ result: 'changed' }, changes.length)
+  const wanting = new Set(linked.flatMap((link) => (link.is_giver ? [] : [link.trace_id])))
   return traces.map(({ trace_id }) => {
-    return { project_id, trace_id, ...(settled.get(trace_id) ?? { gives: 0, wants: 0 }) }
+    const bits = settled.get(trace_id) ?? { gives: 0, wants: 0 }
+    const own = (byTrace.get(trace_id) ?? []).map((row) => moved.rows.get(identityOf(row)) ?? row)
+    return { project_id, trace_id, ...bits, joined_task_id: joinedTask(own, wanting.has(trace_id)) }
   })
 }
 
@@ -150,14 +154,15 @@ async function moveFewer(
   ports: SettlePorts,
   traces: readonly RecentTrace[],
   about: Moving,
-): Promise<(TraceKey & TraceBits)[]> {
+): Promise<SettledTrace[]> {
   const [only, ...others] = traces
   if (only !== undefined && others.length === 0) {
     tooLarge.set(textOf(only), true)
     ports.meters.owners.inc({ result: 'too_many_rows' }, rows_max)
-    return [{ project_id: only.project_id, trace_id: only.trace_id, gives: 0, wants: 0 }]
+    const { project_id, trace_id } = only
+    return [{ project_id, trace_id, gives: 0, wants: 0, joined_task_id: null }]
   }
-  const settled: (TraceKey & TraceBits)[] = []
+  const settled: SettledTrace[] = []
   for (const trace of traces) settled.push(...(await moveTraces(ports, [trace], about)))
   return settled
 }

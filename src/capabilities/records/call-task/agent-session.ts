@@ -94,9 +94,9 @@ const sessionRules: readonly (readonly [TaskRule, (call: AskedCall) => Found | u
   ],
   [
     'conversation',
-    ({ facts, body }) => {
-      const value = facts.endpoint === 'responses' ? body?.['conversation'] : undefined
-      return { session: textFrom(value) || textFrom(objectFrom(value)?.['id']), agent: '' }
+    (call) => {
+      const id = conversationOf(call)
+      return { session: isResponse(id) ? '' : id, agent: '' }
     },
   ],
 ]
@@ -116,9 +116,25 @@ export function sessionInUserId(value: unknown): string {
   return sessionText(objectFrom(parsedJson(text))?.['session_id'])
 }
 
+function conversationOf({ facts, body }: AskedCall): string {
+  const value = facts.endpoint === 'responses' ? body?.['conversation'] : undefined
+  return textFrom(value) || textFrom(objectFrom(value)?.['id'])
+}
+
+/** Some agents keep the id of the latest answer as the id of their conversation. */
+function isResponse(id: string): boolean {
+  return id.startsWith('resp_')
+}
+
 /** Returns the answer that a call continues: the provider has the history before it. */
-export function continuedResponse({ facts: { endpoint }, body }: AskedCall): string {
-  if (endpoint === 'responses') return sessionText(body?.['previous_response_id'])
+export function continuedResponse(call: AskedCall): string {
+  const { facts, body } = call
+  const { endpoint } = facts
+  if (endpoint === 'responses') {
+    const conversation = conversationOf(call)
+    const previous = body?.['previous_response_id']
+    return sessionText(previous) || (isResponse(conversation) ? sessionText(conversation) : '')
+  }
   if (endpoint === 'interactions') return sessionText(body?.['previous_interaction_id'])
   return ''
 }

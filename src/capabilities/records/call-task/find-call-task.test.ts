@@ -15,7 +15,13 @@ type Asked = {
 }
 
 function found({ facts, body, response_id = '', tool_calls = [] }: Asked): CallTask {
-  const own = { endpoint: 'messages', task_id: '', conversation_id: '', key_id: 'k1' } as const
+  const own = {
+    endpoint: 'messages',
+    trace_id: 't1',
+    task_id: '',
+    conversation_id: '',
+    key_id: 'k1',
+  } as const
   return findCallTask({
     facts: { ...own, parent_observation_id: '', ...facts },
     body: { ...body },
@@ -176,6 +182,15 @@ describe('history that the provider holds', () => {
     expect(interaction.links).toEqual({ gives: ['response:v2'], wants: 'response:v1' })
   })
 
+  test('leads to the answer that a client keeps as its conversation', () => {
+    const call = found({ facts: responses, body: { conversation: 'resp_1', input: 'b' } })
+    expect(call).toMatchObject({
+      rule: 'response_id',
+      session: '',
+      links: { wants: 'response:resp_1' },
+    })
+  })
+
   test('in a conversation, results of tools lead to the call that asked for them', () => {
     const asking = found({
       ...{ facts: responses, body: { conversation: 'conv_1', input: 'Go.' } },
@@ -261,7 +276,8 @@ test('ids that are not unique name a call only with its history and key', () => 
     tool_calls: [{ id: 'call_1', name: 'search', arguments: '{ "a": 1, "b": 2 }' }],
   })
   const next = found({ body: { messages } })
-  expect(first).toMatchObject({ rule: 'history', task_id: '', links: { wants: '' } })
+  expect(first).toMatchObject({ rule: 'history', links: { wants: '' } })
+  expect(next).toMatchObject({ rule: 'history', task_id: '', links: { gives: [] } })
   expect(first.links.gives).toEqual([next.links.wants])
   const others = [
     found({ facts: { key_id: 'k2' }, body: { messages } }),

@@ -30,7 +30,10 @@ export type CallTask = {
 
 /** A call with its answer. */
 export type AnsweredCall = AskedCall & {
-  facts: Pick<ExchangeFacts, 'task_id' | 'conversation_id' | 'parent_observation_id' | 'key_id'>
+  facts: Pick<
+    ExchangeFacts,
+    'trace_id' | 'task_id' | 'conversation_id' | 'parent_observation_id' | 'key_id'
+  >
   /** The provider's name of the answer. */
   response_id: string
   tool_calls: readonly ToolCall[]
@@ -159,8 +162,10 @@ function placeByHistory(found: CallTask, { call, turn }: History): void {
     return
   }
   const name = `history:${digestOf(key_id, turn.first_text, turn.text, callText(turn.number, first))}`
-  if (isFirst) found.links.gives.push(name)
-  else found.links.wants = name
+  if (isFirst) {
+    found.links.gives.push(name)
+    found.task_id = `history:${digestOf(name, call.facts.trace_id)}`
+  } else found.links.wants = name
 }
 
 function callText(turn: number, { id, name, arguments: given }: SentCall): string {

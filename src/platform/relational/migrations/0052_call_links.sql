@@ -1,6 +1,9 @@
 -- Rules for sessions and tasks that the project has switched off: docs/decisions/0044.
 alter table projects add column task_rules_off text[] not null default '{}'
 -- statement
+-- joined_task_id: the task of the calls of a trace that is no task of its own.
+alter table recent_traces add column joined_task_id text
+-- statement
 -- Calls of the last one to two days that give a name, or want the name of a call that they continue:
 -- docs/decisions/0044. task_id: the task of the call before it is linked. start_time: nanoseconds
 -- since 1970.
