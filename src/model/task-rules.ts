@@ -1,6 +1,6 @@
 /**
- * The rules that find the session or the task of a call without headers of ours, in the order in which
- * they are asked. A project can switch each of them off. docs/decisions/0044
+ * The rules that find the session or the task of a call that does not name its task, in the order in
+ * which they are asked. A project can switch each of them off. docs/decisions/0044
  */
 export const taskRules = [
   'claude_code',

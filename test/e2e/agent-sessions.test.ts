@@ -60,7 +60,7 @@ beforeAll(async () => {
   const base = `http://127.0.0.1:${(provider.address() as AddressInfo).port}`
   machine = await startSingleMachine({
     env: {
-      LOOPTRACE_PROXY_KEY_CACHE_TTL_MS: '1000',
+      LOOPTRACE_PROXY_KEY_CACHE_TTL_MS: '0',
       LOOPTRACE_OPENAI_BASE_URL: `${base}/v1`,
       LOOPTRACE_ANTHROPIC_BASE_URL: `${base}/v1`,
       LOOPTRACE_GEMINI_BASE_URL: `${base}/v1beta/openai`,

@@ -140,7 +140,7 @@ describe('turns of a session', () => {
     expect(found({ facts: other, body: { messages: [first] } }).task_id).not.toBe(taskOf(first))
   })
 
-  test('fit the column, whatever the session is named', () => {
+  test('fit the column, also with long names of sessions', () => {
     const agent_headers = { 'session-id': 's'.repeat(256), 'thread-id': 't'.repeat(256) }
     const { task_id } = found({ facts: { agent_headers }, body: { messages: [first] } })
     expect(task_id.length).toBeLessThanOrEqual(256)

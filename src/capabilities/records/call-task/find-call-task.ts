@@ -127,7 +127,7 @@ function placeInSession(found: CallTask, { session, turn, previous }: InSession)
   } else if (previous !== '') found.links.wants = `response:${previous}`
 }
 
-/** A session with a long name is told by its digest, so that the id of a task fits its column. */
+/** Replaces a long name by its digest, so that the id of a task fits its column. */
 function shortened(name: string): string {
   return name.length <= name_chars_max ? name : digestOf(name)
 }

@@ -29,7 +29,7 @@ export function withoutPersonalValues(
 const personalText =
   /"(?:user_id|x-codex-[a-z-]{1,40}|installation_id)"\s{0,8}:\s{0,8}"(?:[^"\\]|\\.)*(?:"|$)/gs
 
-/** Does the same in the text of a request that was cut, which is no JSON. */
+/** Removes the same values from the text of a request that was cut and cannot be parsed. */
 export function withoutPersonalText(text: string): string {
   return text.replace(personalText, (found) => `${found.slice(0, found.indexOf(':'))}:"[removed]"`)
 }

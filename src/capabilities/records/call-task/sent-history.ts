@@ -12,9 +12,9 @@ export type SentCall = { id: string; name: string; arguments: unknown }
 
 /** A message of a request, in one shape for all formats. */
 export type SentMessage = {
-  /** `other`: a system prompt, or an item that is no part of the talk. */
+  /** `other`: a system prompt, or an item outside of the talk. */
   role: 'user' | 'assistant' | 'tool' | 'other'
-  /** The texts of a person; other roles have none. */
+  /** The texts of a person; empty for other roles. */
   texts: readonly string[]
   /** The person sent more than text, such as an image. */
   hasMedia: boolean
@@ -99,7 +99,7 @@ function blocksMessage(item: JsonObject): SentMessage {
     return { ...other, role, calls }
   }
   const results = blocks.filter(isOf('tool_result')).map((one) => textFrom(one['tool_use_id']))
-  // What a client adds to the results of tools is not a turn of a person.
+  // Text beside the results of tools comes from the harness.
   return results.length > 0 ? { ...other, role: 'tool', results } : personMessage(item['content'])
 }
 

@@ -2,7 +2,7 @@
 const part_chars_min = 8
 
 /**
- * Returns whether an id is made to be unique: one of its parts is long and is no word. Some servers
+ * Returns whether an id is made to be unique: one of its parts is long and not a word. Some servers
  * number the calls of a request (`call_1`, `functions.search:0`), and the numbers repeat.
  */
 export function isUniqueId(id: string): boolean {

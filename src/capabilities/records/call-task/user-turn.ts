@@ -4,9 +4,9 @@ import type { SentCall, SentMessage } from './sent-history.ts'
 export type UserTurn = {
   /** Number of the turn, from 1; 0 if no person speaks in the history. */
   number: number
-  /** What the person said in the turn. */
+  /** The words of the person in the turn. */
   text: string
-  /** What the person said in the first turn. */
+  /** The words of the person in the first turn. */
   first_text: string
   /** The first tool call of an answer since the turn began. */
   first_call: SentCall | undefined

@@ -1,4 +1,4 @@
-/** Headers in which agents name their session, whatever client sends them. */
+/** Headers in which agents name their session; every client may send them. */
 const sessionHeaders = [
   'x-claude-code-session-id',
   'x-claude-code-agent-id',
@@ -19,7 +19,7 @@ const clientHeaders = ['user-agent', 'originator'] as const
 /** The headers that `readAgentHeaders` reads, in lower case. */
 export const agentHeaderNames = [...sessionHeaders, ...codexHeaders, ...clientHeaders]
 
-/** Printable ASCII, and short: anything else is no name of a session. */
+/** Printable ASCII of limited length. Other values are ignored. */
 const sessionName = /^[\x20-\x7e]{1,256}$/
 
 /**
