@@ -10,7 +10,8 @@ import { getTaskTimeline } from './timeline.ts'
 import { getTaskToolCalls } from './tool-calls.ts'
 
 export { callSumFields, callSumsFrom } from './call-sums.ts'
-export { endTask, findJoinedTask } from './store.ts'
+export { findJoinedTask } from './joined-task.ts'
+export { endTask } from './store.ts'
 export {
   instantSchema,
   type Task,

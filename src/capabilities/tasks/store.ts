@@ -1,9 +1,8 @@
-import {
-  type FeedbackTables,
-  type Kysely,
-  type Selectable,
-  sql,
-  type TaskTables,
+import type {
+  FeedbackTables,
+  Kysely,
+  Selectable,
+  TaskTables,
 } from '../../platform/relational/index.ts'
 import { markDue } from '../detection/index.ts'
 
@@ -34,21 +33,6 @@ export async function findTask(
     .where('tasks.task_id', 'in', taskIds)
     .execute()
   return taskIds.map((id) => rows.find((row) => row.task_id === id)).find((row) => row)
-}
-
-/**
- * Returns the task that the calls of a trace of the last one to two days joined, without headers that
- * name it; undefined for a trace that is a task of its own, or not known.
- */
-export async function findJoinedTask(
-  db: Kysely<TaskTables>,
-  project_id: string,
-  trace_id: string,
-): Promise<string | undefined> {
-  const { rows } = await sql<{ joined_task_id: string | null }>`
-    select joined_task_id from recent_traces
-    where project_id = ${project_id} and trace_id = ${trace_id}`.execute(db)
-  return rows[0]?.joined_task_id ?? undefined
 }
 
 export type TaskEventRow = Selectable<TaskTables['task_events']>

@@ -11,8 +11,9 @@ import type { Kysely, TaskTables } from '../../platform/relational/index.ts'
 import { type ContextJudge, type DetectionDb, severities } from '../detection/index.ts'
 import type { ObservationStore } from '../storage/index.ts'
 import { callSumFields, callSumsFrom } from './call-sums.ts'
+import { findJoinedTask, readJoinedTask } from './joined-task.ts'
 import { verificationStates } from './list-store.ts'
-import { findJoinedTask, findTask, type TaskRow, taskStates } from './store.ts'
+import { findTask, type TaskRow, taskStates } from './store.ts'
 import { taskFeedbackFrom, taskFeedbackSchema } from './task-feedback.ts'
 import type { WindowLimits } from './window/task-window.ts'
 
@@ -60,19 +61,24 @@ export type TaskSettings = {
 
 /**
  * Returns the project's task by the id in a path: the client's own string or, for an implicit task,
- * the trace id of one of its calls in either spelling. Throws `task_not_found`, also for a task of another project.
+ * the trace id of one of its calls in either spelling. Throws `task_not_found`, also for a task of
+ * another project. Without `store`, only the traces of the last one to two days are known.
  */
 export async function taskNamed(
-  { db }: { db: Kysely<TaskTables> },
+  { db, store }: { db: Kysely<TaskTables>; store?: Pick<ObservationStore, 'traceHeads'> },
   projectId: string,
   taskId: string,
 ): Promise<TaskRow> {
   const row = await taskIfAny({ db }, projectId, taskId)
-  if (row === undefined) throw taskNotFound(taskId)
-  return row
+  if (row !== undefined) return row
+  const traceId = traceIdFrom(taskId)
+  const joined = traceId && store && (await readJoinedTask(store, projectId, traceId))
+  const older = joined ? await findTask(db, projectId, [joined]) : undefined
+  if (older === undefined) throw taskNotFound(taskId)
+  return older
 }
 
-/** Like `taskNamed`, but returns undefined for an unknown task. */
+/** Like `taskNamed`, but returns undefined for an unknown task, and for old traces of a task. */
 export async function taskIfAny(
   { db }: { db: Kysely<TaskTables> },
   projectId: string,
@@ -81,8 +87,9 @@ export async function taskIfAny(
   const traceId = traceIdFrom(taskId)
   const row = await findTask(db, projectId, traceId ? [taskId, traceId] : [taskId])
   if (row !== undefined) return row.task_id === taskId || row.implicit ? row : undefined
-  const joined = traceId && (await findJoinedTask(db, projectId, traceId))
-  return joined ? findTask(db, projectId, [joined]) : undefined
+  if (traceId === undefined) return undefined
+  const joined = await findJoinedTask(db, projectId, traceId)
+  return joined === undefined ? undefined : findTask(db, projectId, [joined])
 }
 
 /** Returns the error for a task that the project does not have. */

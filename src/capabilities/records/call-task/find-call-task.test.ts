@@ -12,9 +12,11 @@ type Asked = {
   body?: object
   response_id?: string
   tool_calls?: ToolCall[]
+  answer_text?: string
 }
 
-function found({ facts, body, response_id = '', tool_calls = [] }: Asked): CallTask {
+function found(asked: Asked): CallTask {
+  const { facts, body, response_id = '', tool_calls = [], answer_text = '' } = asked
   const own = {
     endpoint: 'messages',
     trace_id: 't1',
@@ -25,7 +27,7 @@ function found({ facts, body, response_id = '', tool_calls = [] }: Asked): CallT
   return findCallTask({
     facts: { ...own, parent_observation_id: '', ...facts },
     body: { ...body },
-    ...{ response_id, tool_calls },
+    ...{ response_id, tool_calls, answer_text },
   })
 }
 
@@ -285,6 +287,31 @@ test('ids that are not unique name a call only with its history and key', () => 
     found({ body: { messages: [said('go'), toolUse('call_1'), toolResult('call_1')] } }),
   ]
   for (const other of others) expect(other.links.wants).not.toBe(next.links.wants)
+})
+
+test('a loop whose tools are called in text is linked by its first answer', () => {
+  const stop = ['Observation:', 'Calling tools:']
+  const asked = [said('New task: find it.')]
+  const answer_text = 'Thought: I should search for the file first.\nCode: search("a")'.padEnd(
+    80,
+    '.',
+  )
+  const step = [
+    ...asked,
+    { role: 'assistant', content: [{ type: 'text', text: `${answer_text}</code>` }] },
+    said('Observation:\nnot found'),
+  ]
+  const facts = { endpoint: 'chat.completions' } as const
+  const first = found({ facts, body: { messages: asked, stop }, answer_text })
+  expect(first.task_id).toMatch(/^history:/)
+  for (const messages of [step, [...step, ...step.slice(1)]]) {
+    const next = found({ facts, body: { messages, stop }, answer_text: 'more' })
+    expect([next.links.wants]).toEqual(first.links.gives)
+  }
+  const chat = [...asked, { role: 'assistant', content: answer_text }, said('Thanks.')]
+  const nothing = { rule: '', task_id: '', links: { gives: [], wants: '' } }
+  expect(found({ facts, body: { messages: chat }, answer_text })).toMatchObject(nothing)
+  expect(found({ facts, body: { messages: asked }, answer_text })).toMatchObject(nothing)
 })
 
 test('any body of any format is read', () => {

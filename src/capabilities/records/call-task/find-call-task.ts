@@ -37,6 +37,8 @@ export type AnsweredCall = AskedCall & {
   /** The provider's name of the answer. */
   response_id: string
   tool_calls: readonly ToolCall[]
+  /** The text of the answer. */
+  answer_text: string
 }
 
 /**
@@ -152,20 +154,40 @@ type History = { call: AnsweredCall; turn: UserTurn | undefined }
 function placeByHistory(found: CallTask, { call, turn }: History): void {
   if (turn === undefined || isOff(call, 'history') || call.facts.endpoint.endsWith('.count_tokens'))
     return
-  const isFirst = turn.first_call === undefined
-  const first = turn.first_call ?? call.tool_calls[0]
-  if (first === undefined) return
+  const isFirst = turn.first_call === undefined && turn.first_answer === ''
+  const first = isFirst ? call.tool_calls[0] : turn.first_call
   const { key_id = '' } = call.facts
-  found.rule = 'history'
-  if (isUniqueId(first.id)) {
+  if (first !== undefined && isUniqueId(first.id)) {
+    found.rule = 'history'
     found.task_id = `history:${digestOf(key_id, first.id)}`
     return
   }
-  const name = `history:${digestOf(key_id, turn.first_text, turn.text, callText(turn.number, first))}`
+  const step = first === undefined ? textStep(call, turn) : callText(turn.number, first)
+  if (step === '') return
+  found.rule = 'history'
+  const name = `history:${digestOf(key_id, turn.first_text, turn.text, step)}`
   if (isFirst) {
     found.links.gives.push(name)
     found.task_id = `history:${digestOf(name, call.facts.trace_id)}`
   } else found.links.wants = name
+}
+
+/**
+ * Returns the text that identifies the first step of a loop without tool calls. Some agents read the calls in the text
+ * of the answer, and send the results as text that begins with `Observation:`. Only the beginning of the
+ * answer, because such agents add the end of a cut answer themselves.
+ */
+function textStep(call: AnsweredCall, turn: UserTurn): string {
+  const said = turn.first_answer || (asksForObservations(call) ? call.answer_text.trim() : '')
+  return said === '' ? '' : `${turn.number} ${said.slice(0, answerStart_chars)}`
+}
+
+const answerStart_chars = 64
+
+/** Agents that run tools by text let the model stop before the result of a tool. */
+function asksForObservations({ body }: AnsweredCall): boolean {
+  const stops = [body?.['stop'], body?.['stop_sequences']].flat()
+  return stops.some((stop) => textFrom(stop).includes('Observation'))
 }
 
 function callText(turn: number, { id, name, arguments: given }: SentCall): string {

@@ -14,7 +14,7 @@ export type SentCall = { id: string; name: string; arguments: unknown }
 export type SentMessage = {
   /** `other`: a system prompt, or an item outside of the talk. */
   role: 'user' | 'assistant' | 'tool' | 'other'
-  /** The texts of a person; empty for other roles. */
+  /** The texts of a person, or those of an answer; empty for other roles. */
   texts: readonly string[]
   /** The person sent more than text, such as an image. */
   hasMedia: boolean
@@ -73,7 +73,12 @@ function chatMessage(item: JsonObject): SentMessage {
     const given = made['arguments'] ?? made['input']
     return [{ id: textFrom(call['id']), name: textFrom(made['name']), arguments: given }]
   })
-  return { ...other, role: 'assistant', calls }
+  return { ...other, role: 'assistant', calls, texts: textsIn(item['content']) }
+}
+
+/** Returns the texts of content: a text, or a list of parts. */
+function textsIn(content: unknown): readonly string[] {
+  return personMessage(content).texts
 }
 
 function personMessage(content: unknown): SentMessage {
@@ -96,7 +101,7 @@ function blocksMessage(item: JsonObject): SentMessage {
     const calls = blocks.filter(isOf('tool_use')).map((block) => {
       return { id: textFrom(block['id']), name: textFrom(block['name']), arguments: block['input'] }
     })
-    return { ...other, role, calls }
+    return { ...other, role, calls, texts: textsIn(item['content']) }
   }
   const results = blocks.filter(isOf('tool_result')).map((one) => textFrom(one['tool_use_id']))
   // Text beside the results of tools comes from the harness.
@@ -108,7 +113,7 @@ function responsesItem(item: JsonObject): SentMessage {
   const role = textFrom(item['role'])
   if (type === '' || type === 'message') {
     if (role === 'user') return personMessage(item['content'])
-    return role === 'assistant' ? { ...other, role } : other
+    return role === 'assistant' ? { ...other, role, texts: textsIn(item['content']) } : other
   }
   if (type.endsWith('_output')) {
     return { ...other, role: 'tool', results: [textFrom(item['call_id'])] }
@@ -128,7 +133,7 @@ function geminiContent(item: JsonObject): SentMessage {
       if (call === undefined) return []
       return [{ id: textFrom(call['id']), name: textFrom(call['name']), arguments: call['args'] }]
     })
-    return { ...other, role: 'assistant', calls }
+    return { ...other, role: 'assistant', calls, texts: textsIn(parts) }
   }
   const results = parts.flatMap((part) => {
     const result = objectFrom(part['functionResponse'] ?? part['function_response'])

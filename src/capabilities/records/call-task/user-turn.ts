@@ -10,6 +10,11 @@ export type UserTurn = {
   first_text: string
   /** The first tool call of an answer since the turn began. */
   first_call: SentCall | undefined
+  /**
+   * The first answer since the turn began, if it has no tool call: only text of a harness can follow it
+   * in the same turn. Empty without one.
+   */
+  first_answer: string
   /** The history has an answer of the model. */
   has_answer: boolean
 }
@@ -26,6 +31,7 @@ export function findUserTurn(messages: readonly SentMessage[]): UserTurn {
     text: '',
     first_text: '',
     first_call: undefined,
+    first_answer: '',
     has_answer: false,
   }
   let last: SentMessage['role'] = 'assistant'
@@ -38,6 +44,7 @@ export function findUserTurn(messages: readonly SentMessage[]): UserTurn {
     } else if (message.role === 'assistant') {
       turn.has_answer = true
       turn.first_call ??= message.calls[0]
+      turn.first_answer ||= message.texts.join('').trim()
     }
     last = message.role
   }
@@ -48,6 +55,7 @@ function takeText(turn: UserTurn, said: readonly string[], continues: boolean): 
   if (!continues) {
     turn.number += 1
     turn.first_call = undefined
+    turn.first_answer = ''
   }
   turn.text = [...(continues ? [turn.text] : []), ...said].join('\n')
   if (turn.number === 1) turn.first_text = turn.text

@@ -1,5 +1,5 @@
 import { conversationIdFrom } from '../../../../kernel/ids.ts'
-import { isForbiddenKey } from '../../../../kernel/json-values.ts'
+import { isForbiddenKey, objectFrom, textFrom } from '../../../../kernel/json-values.ts'
 import type { Exchange, ExchangeFacts } from '../../../../model/exchange.ts'
 import type {
   CorrelationDraft,
@@ -110,7 +110,10 @@ export function exchangeToObservation(
   const times = timesOf(facts)
   const response_id = columnText(answer.id, column_chars_max)
   const tool_calls = toolCallsOf(answer)
-  const task = findCallTask({ facts, body: request.parsed, response_id, tool_calls })
+  const answer_text = textFrom(objectFrom(answer.choices[0]?.message)?.['content'])
+  const task = findCallTask({
+    ...{ facts, body: request.parsed, response_id, tool_calls, answer_text },
+  })
   return {
     ...identityOf(facts, task),
     ...times,
