@@ -304,6 +304,25 @@ test('headers that name no session pass, and the call is its own task', async ()
   ])
 })
 
+test('a capture policy without content changes no task', async () => {
+  const from = await now()
+  const policy = (content: string) => admin.put('/api/v2/observability/capture-policy', { content })
+  expect(await policy('metadata_only')).toMatchObject({ status: 200 })
+  await takeTurn(anthropic(), [], { words: 'Fix it without content.', steps: 3 })
+  const tasks = await eventually('one task', async () => {
+    const found = await tasksSince(from, 4)
+    return found.length === 1 && found
+  })
+  expect(tasks).toMatchObject([{ calls: 4, task_rule: 'history' }])
+  const { body } = await api.post('/api/v2/observability/query', {
+    entity: 'observations',
+    window: { from, to: new Date(Date.now() + 60_000).toISOString() },
+    select: ['content_state', 'input', 'attributes'],
+  })
+  expect(JSON.stringify(body['rows'])).not.toContain('without content')
+  await policy('full')
+})
+
 test('a project switches a rule off, and a key cannot', async () => {
   const url = `/api/v2/access/projects/${machine.login.project_id}/task-rules`
   const off = ['x_session_id']
