@@ -1,3 +1,5 @@
+import { z } from 'zod'
+
 /**
  * The rules that find the session or the task of a call that does not name its task, in the order in
  * which they are asked. A project can switch each of them off. docs/decisions/0044
@@ -14,6 +16,10 @@ export const taskRules = [
   'response_id',
   'history',
 ] as const
+
+/** A rule in requests and replies. */
+export const taskRuleSchema = z.enum(taskRules).meta({ id: 'TaskRule' })
+
 export type TaskRule = (typeof taskRules)[number]
 
 /** Attribute of an observation: the rule that found its task or conversation. */

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { type KeyScope, keyScopes, organizationRoles, projectRoles } from '../../kernel/scopes.ts'
 import { withoutInvisible } from '../../model/names.ts'
-import { taskRules } from '../../model/task-rules.ts'
+import { taskRuleSchema, taskRules } from '../../model/task-rules.ts'
 import { Answer, etagOf } from '../../platform/http/index.ts'
 
 /** An id in a path. */
@@ -66,7 +66,7 @@ export const environmentsField = z
 
 /** Rules that find the sessions and tasks of calls, each different. */
 export const taskRulesOffField = z
-  .array(z.enum(taskRules))
+  .array(taskRuleSchema)
   .max(taskRules.length)
   .refine((names) => new Set(names).size === names.length, 'expected different names')
   .meta({ uniqueItems: true })

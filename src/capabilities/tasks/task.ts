@@ -5,7 +5,7 @@ import { problem } from '../../kernel/problem.ts'
 import type { Clock } from '../../kernel/time.ts'
 import { expected, isStorable } from '../../model/list-query.ts'
 import { dollarsSchema } from '../../model/named-schemas.ts'
-import { taskRuleOf, taskRules } from '../../model/task-rules.ts'
+import { taskRuleOf, taskRuleSchema } from '../../model/task-rules.ts'
 import { defineRoute, type Route } from '../../platform/http/index.ts'
 import type { Kysely, TaskTables } from '../../platform/relational/index.ts'
 import { type ContextJudge, type DetectionDb, severities } from '../detection/index.ts'
@@ -158,8 +158,7 @@ export const taskSchema = z
       .describe(
         "The client's X-Task-ID; when `implicit`, the trace id, or an id that begins with `task_rule`.",
       ),
-    task_rule: z
-      .enum(taskRules)
+    task_rule: taskRuleSchema
       .nullable()
       .describe(
         'Rule that found the task from what the client sent; null for the task of an X-Task-ID or a trace.',

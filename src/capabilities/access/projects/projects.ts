@@ -6,7 +6,7 @@ import { idAfter, idPage, idPageQuery } from '../../../model/id-pages.ts'
 import { flagParameter } from '../../../model/list-query.ts'
 import { managedByField } from '../../../model/managed-by.ts'
 import { record } from '../../../model/named-schemas.ts'
-import { taskRules } from '../../../model/task-rules.ts'
+import { taskRuleSchema } from '../../../model/task-rules.ts'
 import { Answer, defineRoute, type Route } from '../../../platform/http/index.ts'
 import type { Access } from '../access.ts'
 import {
@@ -51,7 +51,7 @@ const projectSchema = z.strictObject({
     .nullable()
     .describe('Scopes that its keys can have at most; null: the project sets no limit.'),
   task_rules_off: z
-    .array(z.enum(taskRules))
+    .array(taskRuleSchema)
     .describe('Rules that are switched off and find no sessions and tasks of calls.'),
   version: z.int().describe('Version of the project, also in `ETag`.'),
 })
