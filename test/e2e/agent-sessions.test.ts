@@ -3,6 +3,7 @@ import { createServer, type IncomingHttpHeaders, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { json } from 'node:stream/consumers'
 import Anthropic from '@anthropic-ai/sdk'
+import { GoogleGenAI } from '@google/genai'
 import OpenAI from 'openai'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type Api, apiByKey, apiByToken } from '../support/clients/api-reader.ts'
@@ -173,6 +174,55 @@ test('a loop by a base URL and a key alone is one task, and the loop is found', 
       return (body['loops'] as unknown[]).length === 1
     })
   }
+})
+
+test('a loop of Gemini, whose calls have no ids, and one of chat completions are one task each', async () => {
+  const from = await now()
+  const google = new GoogleGenAI({
+    apiKey: 'google-provider-key',
+    httpOptions: {
+      baseUrl: machine.service.base_url,
+      headers: { 'X-Looptrace-Key': machine.login.project_key },
+    },
+  })
+  const functionCall = { name: 'read_file', args: { path: 'a' } }
+  script = (_path, at) => ({
+    candidates: [{ content: { role: 'model', parts: [{ functionCall }] }, finishReason: 'STOP' }],
+    ...{ modelVersion: 'gemini-2.5-flash', responseId: `r${at}` },
+  })
+  const contents: object[] = [{ role: 'user', parts: [{ text: 'Fix the test.' }] }]
+  for (let step = 0; step < 4; step += 1) {
+    const model = 'gemini-2.5-flash'
+    const { candidates } = await google.models.generateContent({ model, contents })
+    const functionResponse = { name: 'read_file', response: { output: 'not found' } }
+    contents.push(candidates?.[0]?.content ?? {}, { role: 'user', parts: [{ functionResponse }] })
+  }
+  const tool_calls = (id: string) => [
+    { id, type: 'function', function: { name: 'read_file', arguments: '' } },
+  ]
+  script = (_path, at) => {
+    const asking = { role: 'assistant', content: null, tool_calls: tool_calls(`call_${at}`) }
+    const choices = [{ index: 0, message: asking, finish_reason: 'tool_calls' }]
+    return { id: `chatcmpl-${at}`, object: 'chat.completion', model: 'gpt-5-mini', choices }
+  }
+  const messages: OpenAI.ChatCompletionMessageParam[] = [{ role: 'user', content: 'Fix it.' }]
+  for (let step = 0; step < 4; step += 1) {
+    const { choices } = await openai().chat.completions.create({ model: 'gpt-5-mini', messages })
+    const [choice] = choices
+    if (choice === undefined) throw new Error('no answer')
+    messages.push(choice.message)
+    for (const { id } of choice.message.tool_calls ?? []) {
+      messages.push({ role: 'tool', tool_call_id: id, content: 'not found' })
+    }
+  }
+  const tasks = await eventually('one task for each loop', async () => {
+    const found = await tasksSince(from, 8)
+    return found.length === 2 && found
+  })
+  expect(tasks).toMatchObject([
+    { calls: 4, task_rule: 'history' },
+    { calls: 4, task_rule: 'history' },
+  ])
 })
 
 test('the traffic of Claude Code: a session is a conversation, a turn a task, sub-agents nest', async () => {

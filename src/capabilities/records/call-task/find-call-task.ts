@@ -191,9 +191,9 @@ function asksForObservations({ body }: AnsweredCall): boolean {
 }
 
 function callText(turn: number, { id, name, arguments: given }: SentCall): string {
-  const value = typeof given === 'string' ? (parsedJson(given) ?? given) : given
+  const value = typeof given === 'string' && given !== '' ? (parsedJson(given) ?? given) : given
   try {
-    return canonicalJson([turn, id, name, value ?? {}])
+    return canonicalJson([turn, id, name, value || {}])
   } catch {
     // Too deeply nested to serialise.
     return `${turn} ${id} ${name}`

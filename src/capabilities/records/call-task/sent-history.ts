@@ -73,6 +73,10 @@ function chatMessage(item: JsonObject): SentMessage {
     const given = made['arguments'] ?? made['input']
     return [{ id: textFrom(call['id']), name: textFrom(made['name']), arguments: given }]
   })
+  const older = objectFrom(item['function_call'])
+  if (older !== undefined) {
+    calls.push({ id: '', name: textFrom(older['name']), arguments: older['arguments'] })
+  }
   return { ...other, role: 'assistant', calls, texts: textsIn(item['content']) }
 }
 
