@@ -95,6 +95,8 @@ export const tableDescriptions: Readonly<Record<string, string>> = {
   kb_facts: 'Structured facts: subject, attribute, value and unit.',
   kb_stats: 'Sizes of the index of each project.',
   kb_terms: 'Postings for BM25: how often a term occurs in a passage.',
+  recent_links:
+    'Calls of the last one to two days by the names that link a call to the one that it continues (decision 44).',
   recent_responses: "Calls of the last one to two days by the provider's name of their answer.",
   recent_traces:
     'Traces with rows of the last one to two days: which fields of ownership their rows give and want.',

@@ -17,6 +17,14 @@ export function itemsOf(value: unknown): readonly unknown[] {
   return Array.isArray(value) ? value : []
 }
 
+/** Returns the objects of an array, or none for any other value. */
+export function objectsIn(value: unknown): JsonObject[] {
+  return itemsOf(value).flatMap((item) => {
+    const object = objectFrom(item)
+    return object === undefined ? [] : [object]
+  })
+}
+
 /** Returns the value if it is a string, otherwise ''. */
 export function textFrom(value: unknown): string {
   return typeof value === 'string' ? value : ''

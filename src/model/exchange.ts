@@ -1,4 +1,5 @@
 import type { Outcome } from './observation.ts'
+import type { TaskRule } from './task-rules.ts'
 
 /** The wire formats of calls, by the names of their endpoints. */
 export const exchangeEndpoints = [
@@ -50,6 +51,12 @@ export type ExchangeFacts = {
   task_id: string
   task_name: string
   conversation_id: string
+  /** The project key of the call. Missing from older versions of the proxy. */
+  key_id?: string
+  /** Headers in which the client's agent names its session, by lower-case name. */
+  agent_headers?: Readonly<Record<string, string>>
+  /** Rules for sessions and tasks that the project has switched off. */
+  task_rules_off?: readonly TaskRule[]
   user_id: string
   environment: string
   release: string

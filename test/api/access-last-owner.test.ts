@@ -18,7 +18,13 @@ const canEndOwner = [
 const endsNoOwner = [
   ...['createOrganization', 'putOrganization', 'deleteOrganization', 'addOrganizationMember'],
   ...['revokeInvitation', 'resendInvitation', 'createProject', 'putProject', 'deleteProject'],
-  ...['putProjectEnvironments', 'putProjectSettings', 'archiveProject', 'unarchiveProject'],
+  ...[
+    'putProjectTaskRules',
+    'putProjectEnvironments',
+    'putProjectSettings',
+    'archiveProject',
+    'unarchiveProject',
+  ],
   ...['setProjectMember', 'inviteProjectMember', 'removeProjectMember', 'putDeclaredMember'],
   ...['deleteDeclaredMember', 'createApiKey', 'revokeApiKey', 'rotateApiKey', 'setApiKeyScopes'],
   ...['createServiceAccount', 'putServiceAccount', 'deleteServiceAccount', 'resumeServiceAccount'],

@@ -60,6 +60,7 @@ describe('GET /api/v1/tasks/{task_id}', () => {
       state: 'running',
       stalled: false,
       late_activity: true,
+      task_rule: null,
       implicit: false,
       started_at: instant(-60),
       ended_at: null,

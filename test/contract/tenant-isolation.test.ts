@@ -230,7 +230,7 @@ describe.each([
     }
     const batchTables = ['conversations', 'erased_traces', 'erasure_keys', 'erasures']
     batchTables.push('feedback_tasks', 'ingest_request_messages', 'ingest_requests')
-    batchTables.push('large_rollups', 'recent_responses', 'recent_traces')
+    batchTables.push('large_rollups', 'recent_links', 'recent_responses', 'recent_traces')
     batchTables.push('review_labels')
     batchTables.push('task_detections', 'task_events', 'tasks')
     expect(read).toEqual(batchTables.map((name) => `${name} 1,1`))

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { type KeyScope, keyScopes, organizationRoles, projectRoles } from '../../kernel/scopes.ts'
 import { withoutInvisible } from '../../model/names.ts'
+import { taskRuleSchema, taskRules } from '../../model/task-rules.ts'
 import { Answer, etagOf } from '../../platform/http/index.ts'
 
 /** An id in a path. */
@@ -61,6 +62,16 @@ export const environmentsField = z
   .nullable()
   .describe(
     'Environments that new keys can have. A key without an environment is always allowed. null: any environment. An empty list: none.',
+  )
+
+/** Rules that find the sessions and tasks of calls, each different. */
+export const taskRulesOffField = z
+  .array(taskRuleSchema)
+  .max(taskRules.length)
+  .refine((names) => new Set(names).size === names.length, 'expected different names')
+  .meta({ uniqueItems: true })
+  .describe(
+    'Rules to switch off. An empty list: all rules find sessions and tasks of calls without X-Task-ID or X-Conversation-ID.',
   )
 
 /** Expiry of a key; null or left out: never. */

@@ -48,6 +48,7 @@ import {
 } from './projects/members/members.ts'
 import { getProject, getProjects, putProject, removeProject } from './projects/projects.ts'
 import { putProjectSettings } from './projects/settings.ts'
+import { putProjectTaskRules } from './projects/task-rules.ts'
 import { unarchiveProject } from './projects/unarchive.ts'
 import { disableServiceAccount } from './service-accounts/disable.ts'
 import { enableServiceAccount } from './service-accounts/enable.ts'
@@ -133,6 +134,7 @@ const factories: readonly ((access: Access) => Route)[] = [
   putProject,
   removeProject,
   putProjectEnvironments,
+  putProjectTaskRules,
   putProjectSettings,
   archiveProject,
   unarchiveProject,

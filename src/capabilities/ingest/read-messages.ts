@@ -1,7 +1,7 @@
 import { derivedId, isUuid } from '../../kernel/ids.ts'
 import type { ExchangeFacts } from '../../model/exchange.ts'
 import { decodeFrame, MalformedFrame } from '../../model/exchange-frame.ts'
-import type { IngestRecords } from '../../model/ingest-records.ts'
+import type { IngestRecords, ObservationDraft } from '../../model/ingest-records.ts'
 import {
   decodeRowFrame,
   type FrameReceipt,
@@ -11,14 +11,16 @@ import {
 } from '../../model/row-frame.ts'
 import { ByteWriter } from '../../platform/columnar/row-binary/index.ts'
 import type { Delivery } from '../../platform/queue/index.ts'
+import { linksFrom } from '../records/call-task/index.ts'
 import { exchangeToRecords, factsFault, type MappingContext } from '../records/exchanges/index.ts'
 import {
-  type ObservationHead,
+  readObservation,
   readObservationHead,
   rowFormat,
   rowWriters,
   upgradeFrame,
 } from '../storage/row-format/index.ts'
+import type { LinkedHead } from './traces/recent-links.ts'
 
 /** Reads a queue message. Never throws; an invalid frame becomes a fault. */
 export function readMessage(delivery: Delivery, context: ReadingContext): ReadMessage {
@@ -65,10 +67,10 @@ function addRows(message: ReadMessage, frame: RowFrame): void {
   let place = -1
   frame.eachRow((kind, start, end, receipt) => {
     place += 1
-    let head: ObservationHead | undefined
+    let head: LinkedHead | undefined
     try {
       assertProject(bytes, start, project)
-      if (kind === 'observations') head = readObservationHead(bytes, start)
+      if (kind === 'observations') head = readLinkedHead(bytes, start, end)
     } catch (error) {
       const reason = error instanceof Error ? error.message : String(error)
       message.faults.push({ reason: `row ${place}: ${reason}`, receipt, kind })
@@ -76,6 +78,14 @@ function addRows(message: ReadMessage, frame: RowFrame): void {
     }
     addRow(rows, { kind, start, end, receipt }, head)
   })
+}
+
+/** Reads the head of a row. Only records of the proxy have links, which are in their attributes. */
+function readLinkedHead(bytes: Buffer, start: number, end: number): LinkedHead {
+  const head = readObservationHead(bytes, start)
+  if (head.source !== 'proxy') return head
+  const links = linksFrom(readObservation(bytes.subarray(start, end)).attributes)
+  return links === undefined ? head : { ...head, links }
 }
 
 /** Throws unless the row belongs to the project. `project_id` is the first column of every kind. */
@@ -156,11 +166,26 @@ function addRecords(message: ReadMessage, { out, records, message_id, facts }: R
   const receipt = message.receipts.push(receiptOf(facts, correlations.length)) - 1
   let from = start
   for (const [place, end] of ends.entries()) {
-    const head = observations[place]
+    const head = linkedHead(observations[place])
     const kind = head === undefined ? 'correlations' : 'observations'
     addRow(message.rows, { kind, start: from, end, receipt }, head)
     from = end
   }
+}
+
+function linkedHead(draft: ObservationDraft | undefined): LinkedHead | undefined {
+  const links = draft && linksFrom(recordOf(draft.attributes))
+  return draft && links !== undefined ? { ...draft, links } : draft
+}
+
+/** Returns the pairs of a draft as a record. */
+function recordOf(pairs: ObservationDraft['attributes']): Record<string, string> {
+  const record: Record<string, string> = {}
+  for (let at = 0; at < pairs.length; at += 2) {
+    const [key, value] = [pairs[at], pairs[at + 1]]
+    if (typeof key === 'string' && typeof value === 'string') record[key] = value
+  }
+  return record
 }
 
 function receiptOf(facts: ExchangeFacts, correlations: number): MessageReceipt {
@@ -213,7 +238,7 @@ type EncodedRows = {
   /** Index of each row's receipt in the message. */
   receipts: number[]
   /** Fields of observations that roll-ups need; undefined for rows that do not count. */
-  heads: (ObservationHead | undefined)[]
+  heads: (LinkedHead | undefined)[]
 }
 
 /** The part of a message that belongs to one request of one project. */
@@ -250,7 +275,7 @@ const nothing = Buffer.alloc(0)
 function addRow(
   rows: EncodedRows,
   row: { kind: RowKind; start: number; end: number; receipt: number },
-  head: ObservationHead | undefined,
+  head: LinkedHead | undefined,
 ): void {
   rows.kinds.push(row.kind)
   rows.starts.push(row.start)

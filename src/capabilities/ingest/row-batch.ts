@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { type RowKind, rowKinds } from '../../model/row-frame.ts'
-import type { ObservationHead } from '../storage/row-format/index.ts'
 import type { ReadMessage } from './read-messages.ts'
+import type { LinkedHead } from './traces/recent-links.ts'
 
 /** Consecutive rows of a message that are written together, from `from` to before `to`. */
 export type RowUnit = { message: ReadMessage; from: number; to: number }
@@ -13,7 +13,7 @@ export type RowBatch = {
   /** The rows of each kind, concatenated for the insert. */
   rows: { kind: RowKind; bytes: Buffer; count: number }[]
   /** The heads of the observations. */
-  heads: ObservationHead[]
+  heads: LinkedHead[]
   /** The rows' origins. */
   units: readonly RowUnit[]
 }
@@ -70,8 +70,8 @@ function copyRows(units: readonly RowUnit[], kind: RowKind, target: Buffer): voi
   }
 }
 
-function headsOf(units: readonly RowUnit[]): ObservationHead[] {
-  const heads: ObservationHead[] = []
+function headsOf(units: readonly RowUnit[]): LinkedHead[] {
+  const heads: LinkedHead[] = []
   for (const { message, from, to } of units) {
     for (let row = from; row < to; row++) {
       const head = message.rows.heads[row]

@@ -10,6 +10,7 @@ import { getTaskTimeline } from './timeline.ts'
 import { getTaskToolCalls } from './tool-calls.ts'
 
 export { callSumFields, callSumsFrom } from './call-sums.ts'
+export { findJoinedTask } from './joined-task.ts'
 export { endTask } from './store.ts'
 export {
   instantSchema,

@@ -5,11 +5,13 @@ import { problem } from '../../kernel/problem.ts'
 import type { Clock } from '../../kernel/time.ts'
 import { expected, isStorable } from '../../model/list-query.ts'
 import { dollarsSchema } from '../../model/named-schemas.ts'
+import { taskRuleOf, taskRuleSchema } from '../../model/task-rules.ts'
 import { defineRoute, type Route } from '../../platform/http/index.ts'
 import type { Kysely, TaskTables } from '../../platform/relational/index.ts'
 import { type ContextJudge, type DetectionDb, severities } from '../detection/index.ts'
 import type { ObservationStore } from '../storage/index.ts'
 import { callSumFields, callSumsFrom } from './call-sums.ts'
+import { findJoinedTask, readJoinedTask } from './joined-task.ts'
 import { verificationStates } from './list-store.ts'
 import { findTask, type TaskRow, taskStates } from './store.ts'
 import { taskFeedbackFrom, taskFeedbackSchema } from './task-feedback.ts'
@@ -59,19 +61,24 @@ export type TaskSettings = {
 
 /**
  * Returns the project's task by the id in a path: the client's own string or, for an implicit task,
- * the trace id in either spelling. Throws `task_not_found`, also for a task of another project.
+ * the trace id of one of its calls in either spelling. Throws `task_not_found`, also for a task of
+ * another project. Without `store`, only the traces of the last one to two days are known.
  */
 export async function taskNamed(
-  { db }: { db: Kysely<TaskTables> },
+  { db, store }: { db: Kysely<TaskTables>; store?: Pick<ObservationStore, 'traceHeads'> },
   projectId: string,
   taskId: string,
 ): Promise<TaskRow> {
   const row = await taskIfAny({ db }, projectId, taskId)
-  if (row === undefined) throw taskNotFound(taskId)
-  return row
+  if (row !== undefined) return row
+  const traceId = traceIdFrom(taskId)
+  const joined = traceId && store && (await readJoinedTask(store, projectId, traceId))
+  const older = joined ? await findTask(db, projectId, [joined]) : undefined
+  if (older === undefined) throw taskNotFound(taskId)
+  return older
 }
 
-/** Like `taskNamed`, but returns undefined for an unknown task. */
+/** Like `taskNamed`, but returns undefined for an unknown task, and for old traces of a task. */
 export async function taskIfAny(
   { db }: { db: Kysely<TaskTables> },
   projectId: string,
@@ -79,7 +86,10 @@ export async function taskIfAny(
 ): Promise<TaskRow | undefined> {
   const traceId = traceIdFrom(taskId)
   const row = await findTask(db, projectId, traceId ? [taskId, traceId] : [taskId])
-  return row === undefined || row.task_id === taskId || row.implicit ? row : undefined
+  if (row !== undefined) return row.task_id === taskId || row.implicit ? row : undefined
+  if (traceId === undefined) return undefined
+  const joined = await findJoinedTask(db, projectId, traceId)
+  return joined === undefined ? undefined : findTask(db, projectId, [joined])
 }
 
 /** Returns the error for a task that the project does not have. */
@@ -143,7 +153,16 @@ const verdictSchema = z
 /** A task in replies. */
 export const taskSchema = z
   .strictObject({
-    task_id: z.string().describe("The client's X-Task-ID; the trace id when `implicit`."),
+    task_id: z
+      .string()
+      .describe(
+        "The client's X-Task-ID; when `implicit`, the trace id, or an id that begins with `task_rule`.",
+      ),
+    task_rule: taskRuleSchema
+      .nullable()
+      .describe(
+        'Rule that found the task from what the client sent; null for the task of an X-Task-ID or a trace.',
+      ),
     name: z.string().describe('X-Task-Name of its calls; empty without one.'),
     user_id: z.string().nullable().describe('X-User-ID of its calls.'),
     conversation: z
@@ -162,7 +181,11 @@ export const taskSchema = z
       .boolean()
       .describe('Whether it is running but has had no call for the configured time.'),
     late_activity: z.boolean().describe('Whether a call came in after the task had ended.'),
-    implicit: z.boolean().describe('Whether the task is a single trace without an X-Task-ID.'),
+    implicit: z
+      .boolean()
+      .describe(
+        'Whether its calls have no X-Task-ID: the task is a trace, or was found by `task_rule`.',
+      ),
     started_at: instantSchema.describe('Start of the first call.'),
     ended_at: instantSchema.nullable().describe('Time when it was completed or failed.'),
     last_activity_at: instantSchema.describe('End of the last call.'),
@@ -212,6 +235,7 @@ export function taskFrom(
   const idle_ms = now_ms - Date.parse(row.last_activity_at)
   return {
     task_id: row.task_id,
+    task_rule: taskRuleOf(row),
     name: row.name,
     user_id: row.user_id,
     conversation:

@@ -94,6 +94,8 @@ interface ProjectsTable {
   version: ByDefault<number>
   /** Scopes that keys may have; null sets no limit. */
   key_scopes: OrNull<string[]>
+  /** Rules for sessions and tasks that are switched off. */
+  task_rules_off: ByDefault<string[]>
 }
 
 /** A membership in a project. Owners and admins of the organization need none. */

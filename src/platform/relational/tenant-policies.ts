@@ -50,6 +50,7 @@ const batchTables = [
   'conversations',
   'large_rollups',
   'recent_traces',
+  'recent_links',
   'recent_responses',
   'feedback_tasks',
   'review_labels',

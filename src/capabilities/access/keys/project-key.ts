@@ -1,5 +1,6 @@
 import { hash, randomInt } from 'node:crypto'
 import type { KeyScope } from '../../../kernel/scopes.ts'
+import type { TaskRule } from '../../../model/task-rules.ts'
 
 /** The project and permissions of a key. */
 export type ProjectKey = {
@@ -12,6 +13,8 @@ export type ProjectKey = {
   environment?: string
   /** Set for a browser key, which visitors of its pages can read. */
   browser?: BrowserKey
+  /** Rules for sessions and tasks that the project has switched off. */
+  task_rules_off?: readonly TaskRule[]
   /** Set when the project is archived: the key can only read. */
   is_archived?: true
 }

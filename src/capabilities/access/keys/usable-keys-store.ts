@@ -1,4 +1,5 @@
 import { type KeyScope, keyScopes } from '../../../kernel/scopes.ts'
+import { taskRules } from '../../../model/task-rules.ts'
 import { type AccessTables, type Kysely, sql } from '../../../platform/relational/index.ts'
 import { type BrowserColumns, browserPart } from './browser-key.ts'
 import type { StoredKey } from './key-cache.ts'
@@ -36,6 +37,7 @@ function usableKeys(db: Db) {
     .leftJoin('service_accounts', 'service_accounts.id', 'api_keys.service_account_id')
     .select([
       'projects.archived_at',
+      'projects.task_rules_off',
       'projects.key_scopes as project_scopes',
       'organizations.key_scopes as organization_scopes',
       'api_keys.id',
@@ -65,6 +67,7 @@ type UsableKey = BrowserColumns & {
   project_scopes: string[] | null
   organization_scopes: string[] | null
   archived_at: string | null
+  task_rules_off: string[]
 }
 
 /** Returns the scopes of a key that its service account, project and organization also allow. */
@@ -80,12 +83,18 @@ function toStoredKey(row: UsableKey): StoredKey {
     ...(row.environment !== null && { environment: row.environment }),
     ...browserPart(row),
     ...(row.archived_at !== null && { is_archived: true as const }),
+    ...rulesOff(row),
   }
   return {
     owner,
     secret_hash: row.secret_hash,
     expires_at_ms: row.expires_at === null ? null : Date.parse(row.expires_at),
   }
+}
+
+function rulesOff({ task_rules_off }: UsableKey) {
+  const known = taskRules.filter((rule) => task_rules_off.includes(rule))
+  return known.length === 0 ? {} : { task_rules_off: known }
 }
 
 /** Returns whether a stored scope is one of this version. */

@@ -6,6 +6,7 @@ import { idAfter, idPage, idPageQuery } from '../../../model/id-pages.ts'
 import { flagParameter } from '../../../model/list-query.ts'
 import { managedByField } from '../../../model/managed-by.ts'
 import { record } from '../../../model/named-schemas.ts'
+import { taskRuleSchema } from '../../../model/task-rules.ts'
 import { Answer, defineRoute, type Route } from '../../../platform/http/index.ts'
 import type { Access } from '../access.ts'
 import {
@@ -49,6 +50,9 @@ const projectSchema = z.strictObject({
     .array(z.enum(keyScopes))
     .nullable()
     .describe('Scopes that its keys can have at most; null: the project sets no limit.'),
+  task_rules_off: z
+    .array(taskRuleSchema)
+    .describe('Rules that are switched off and find no sessions and tasks of calls.'),
   version: z.int().describe('Version of the project, also in `ETag`.'),
 })
 

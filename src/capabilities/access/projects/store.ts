@@ -2,6 +2,7 @@ import { problem } from '../../../kernel/problem.ts'
 import type { KeyScope, ProjectRole } from '../../../kernel/scopes.ts'
 import type { IdPage } from '../../../model/id-pages.ts'
 import { type ManagedBy, refuseUnlessOwner } from '../../../model/managed-by.ts'
+import type { TaskRule } from '../../../model/task-rules.ts'
 import { type AccessTables, type Kysely, sql } from '../../../platform/relational/index.ts'
 import { lockOrganization } from '../organizations/store.ts'
 import { effectiveRole, keepOnlyProject, visibleProjects } from '../roles/store.ts'
@@ -21,6 +22,8 @@ export type ProjectRow = {
   archived_at: string | null
   /** Limit of the scopes of its keys; null sets no limit. */
   key_scopes: KeyScope[] | null
+  /** Rules for sessions and tasks of calls that are switched off. */
+  task_rules_off: TaskRule[]
   version: number
 }
 
@@ -175,6 +178,34 @@ export function replaceEnvironments(
   })
 }
 
+/** Replaces the rules that are switched off; undefined for an archived project. */
+export function replaceTaskRulesOff(
+  db: Db,
+  {
+    project_id,
+    off,
+    check,
+  }: { project_id: string; off: TaskRule[]; check: (version: number) => void },
+): Promise<ProjectRow | undefined> {
+  return db.transaction().execute(async (trx) => {
+    const stored = await trx
+      .selectFrom('projects')
+      .select('version')
+      .where('id', '=', project_id)
+      .where('archived_at', 'is', null)
+      .forNoKeyUpdate()
+      .executeTakeFirst()
+    if (stored === undefined) return undefined
+    check(stored.version)
+    return trx
+      .updateTable('projects')
+      .set({ task_rules_off: off })
+      .where('id', '=', project_id)
+      .returning(projectColumns)
+      .executeTakeFirst()
+  })
+}
+
 /**
  * Throws `invalid_request` unless a new key of the project can have its environment. Call it first
  * in the transaction that inserts the key: a change of the list waits for the end of the
@@ -231,5 +262,6 @@ export const projectColumns = [
   'projects.managed_by',
   'projects.archived_at',
   sql<KeyScope[] | null>`projects.key_scopes`.as('key_scopes'),
+  sql<TaskRule[]>`projects.task_rules_off`.as('task_rules_off'),
   'projects.version',
 ] as const

@@ -5,6 +5,7 @@ import type { KeyScope } from '../../../kernel/scopes.ts'
 import type { Clock } from '../../../kernel/time.ts'
 import type { Exchange } from '../../../model/exchange.ts'
 import type { Outcome } from '../../../model/observation.ts'
+import type { TaskRule } from '../../../model/task-rules.ts'
 import type { Logger, Metrics } from '../../../platform/telemetry/index.ts'
 import type { Endpoint } from './formats.ts'
 import type { ProviderName } from './providers.ts'
@@ -24,6 +25,8 @@ export type ProjectKey = {
   readonly project_id: string
   readonly scopes: ReadonlySet<KeyScope>
   readonly environment?: string
+  /** Rules for sessions and tasks that the project has switched off. */
+  readonly task_rules_off?: readonly TaskRule[]
   /** Set when the project is archived: calls are refused. */
   readonly is_archived?: true
 }

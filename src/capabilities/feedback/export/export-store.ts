@@ -1,6 +1,9 @@
 import { sql } from '../../../platform/relational/index.ts'
 import type { InsightDb } from '../insight-db.ts'
 
+/** A task of a trace; other implicit tasks have ids of their own. */
+const traceId = '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$'
+
 /** Maximum items of feedback and findings of a task in an export, the newest and most severe. */
 export const items_max = 100
 export const findings_max = 100
@@ -97,7 +100,8 @@ export async function readExported(
           union select item.trace_id from feedback as item
             join feedback_tasks as rated using (project_id, task_id)
             where rated.project_id = tasks.project_id and rated.task_ref = tasks.task_id
-          union select case when tasks.implicit then tasks.task_id::uuid end
+          union select case when tasks.implicit and tasks.task_id ~ ${traceId}
+            then tasks.task_id::uuid end
         ) as known where trace_id is not null order by 1 limit 1000
       ) as trace_ids,
       coalesce((

@@ -1,5 +1,6 @@
 import { traceIdFrom } from '../../../kernel/ids.ts'
 import { type Selectable, sql, type TaskTables } from '../../../platform/relational/index.ts'
+import { findJoinedTask } from '../../tasks/index.ts'
 import type { FeedbackDb } from '../ports.ts'
 import { countAllVotes, type FeedbackTaskRow } from '../votes/settle-votes.ts'
 
@@ -24,7 +25,7 @@ const models_max = 20
 
 /**
  * Finds a task of the project by its id: the client's own string or, for an implicit task, the
- * trace id in either spelling. Browser keys name a trace by its UUID, so a UUID also finds a task
+ * trace id of one of its calls in either spelling. Browser keys name a trace by its UUID, so a UUID also finds a task
  * whose own id is another spelling of it. Returns undefined for a task that was not seen yet.
  */
 export async function findSeenTask(
@@ -33,15 +34,29 @@ export async function findSeenTask(
 ): Promise<SeenTask | undefined> {
   const trace_id = traceIdFrom(task_id) ?? task_id
   const spellings = task_id === trace_id ? spellingsOf(trace_id) : [task_id, trace_id]
+  const found = await tasksNamed(db, project_id, spellings)
+  const own = found.find(
+    (row) => row.task_id !== trace_id || row.implicit || row.task_id === task_id,
+  )
+  if (found.length > 0 || traceIdFrom(trace_id) === undefined) return own
+  const joined = await findJoinedTask(db, project_id, trace_id)
+  return joined === undefined ? undefined : (await tasksNamed(db, project_id, [joined]))[0]
+}
+
+/** Returns the tasks of a project with these ids, in the order of the ids. */
+async function tasksNamed(
+  db: FeedbackDb,
+  project_id: string,
+  task_ids: readonly string[],
+): Promise<SeenTask[]> {
   const rows = await db
     .selectFrom('tasks')
     .select(['task_id', 'name', 'environment', 'release', 'models', 'user_id'])
     .select(['conversation_id', 'implicit', 'started_at'])
     .where('project_id', '=', project_id)
-    .where('task_id', 'in', spellings)
+    .where('task_id', 'in', task_ids)
     .execute()
-  const found = spellings.flatMap((id) => rows.filter((row) => row.task_id === id))
-  return found.find((row) => row.task_id !== trace_id || row.implicit || row.task_id === task_id)
+  return task_ids.flatMap((id) => rows.filter((row) => row.task_id === id))
 }
 
 /** Returns the spellings of a trace id that clients use as ids of tasks. */

@@ -22,6 +22,18 @@ export function batchTraces(heads: readonly ObservationHead[]): BatchTrace[] {
   return [...groups].toSorted(([a], [b]) => (a < b ? -1 : 1)).flatMap(([, rows]) => toTrace(rows))
 }
 
+/**
+ * Returns the task of the proxy's records among these rows, if it is not their trace and no header names
+ * it. `isLinked`: the calls of the trace have their task from another call.
+ */
+export function joinedTask(rows: readonly ObservationHead[], isLinked = false): string | null {
+  const joined = rows.find(
+    ({ source, task_implicit, task_id, trace_id }) =>
+      source === 'proxy' && (task_implicit || isLinked) && task_id !== trace_id,
+  )
+  return joined?.task_id ?? null
+}
+
 function toTrace(rows: readonly ObservationHead[]): BatchTrace[] {
   const [first] = rows
   if (first === undefined) return []
@@ -34,5 +46,8 @@ function toTrace(rows: readonly ObservationHead[]): BatchTrace[] {
   const has_changes = resolved.changes.length > 0 || findSameCalls(rows).size > 0
   const { project_id, trace_id } = first
   const times = { first_start, last_start }
-  return [{ project_id, trace_id, ...times, ...withCallBits(rows, resolved), has_changes }]
+  const bits = withCallBits(rows, resolved)
+  return [
+    { project_id, trace_id, ...times, ...bits, joined_task_id: joinedTask(rows), has_changes },
+  ]
 }

@@ -1,18 +1,21 @@
 import { BoundedCache } from '../../../kernel/bounded-cache.ts'
 import type { TaskTables, Transaction } from '../../../platform/relational/index.ts'
+import type { LinkedCall } from '../../records/call-task/index.ts'
 import type { OwnerChange, RowsToErase, StoredHead, TraceHeads } from '../../storage/index.ts'
 import type { ObservationHead } from '../../storage/row-format/index.ts'
 import type { IngestMeters } from '../meters.ts'
 import { rollUpLeft } from '../roll-up/left-tasks.ts'
 import { type RollUpPorts, rollUp } from '../roll-up/roll-up.ts'
 import { collectTouched } from '../roll-up/touched.ts'
+import { joinedTask } from './batch-traces.ts'
 import type { ErasedRows, ErasedTrace } from './erased-rows.ts'
-import type { TraceBits } from './note-bits.ts'
 import type { Placed, PlacedChange } from './place-rows.ts'
+import { linksOfTraces, type StoredLink } from './recent-links.ts'
 import { type ForeignRecord, foreignRecords } from './recent-responses.ts'
 import {
   lockTraces,
   type RecentTrace,
+  type SettledTrace,
   settleNotes,
   type TraceKey,
   textOf,
@@ -35,7 +38,10 @@ export type SettlePorts = RollUpPorts & {
 export type Placing = (
   project_id: string,
   asked: TraceHeads,
-) => Promise<{ rows: StoredHead[]; place: (foreign: readonly ForeignRecord[]) => Placed }>
+) => Promise<{ rows: StoredHead[]; place: Place }>
+
+/** Places rows that were read, with what is known of calls in other traces; see `placeRows`. */
+type Place = (foreign: readonly ForeignRecord[], linked: readonly LinkedCall[]) => Placed
 
 /** Traces with too many rows to be read with each batch, as far as this process has met them. */
 const tooLarge = new BoundedCache<string, true>(10_000)
@@ -68,7 +74,8 @@ export async function moveRows(
   const moved: Moved = { rows: new Map(), extra: [], left: new Map(), gone: new Set() }
   for (const chunk of chunksByProject(await lockTraces(trx, asked))) {
     const foreign = await foreignRecords(trx, chunk)
-    const settled = await moveTraces(ports, chunk, { moved, foreign, placing })
+    const linked = await linksOfTraces(trx, chunk)
+    const settled = await moveTraces(ports, chunk, { moved, foreign, linked, placing })
     await eraseAgain(ports, chunk, { moved, erased })
     if (settled.length > 0) await settleNotes(trx, settled)
   }
@@ -95,15 +102,20 @@ type Moved = {
 /** Most rows of traces that are read at once. The rows of a larger trace stay as they are. */
 const rows_max = 50_000
 
-type Moving = { moved: Moved; foreign: ForeignRecord[]; placing: Placing }
+type Moving = {
+  moved: Moved
+  foreign: ForeignRecord[]
+  linked: StoredLink[]
+  placing: Placing
+}
 
 async function moveTraces(
   ports: SettlePorts,
   traces: readonly RecentTrace[],
   about: Moving,
-): Promise<(TraceKey & TraceBits)[]> {
+): Promise<SettledTrace[]> {
   const { store, setSecondOwners, meters } = ports
-  const { moved, foreign, placing } = about
+  const { moved, foreign, linked, placing } = about
   const project_id = traces[0]?.project_id ?? ''
   const { rows, place } = await placing(project_id, {
     trace_ids: traces.map(({ trace_id }) => trace_id),
@@ -111,12 +123,17 @@ async function moveTraces(
     limit: rows_max,
   })
   if (rows.length === rows_max) return moveFewer(ports, traces, about)
-  const { changes, settled } = place(foreign)
+  const { changes, settled } = place(foreign, linked)
   const byTrace = Map.groupBy(rows, ({ trace_id }) => trace_id)
   takeRows(moved, rows, changes)
   for (const trace of traces) {
     // Another worker changes them too, or has ended: this one alone makes 1.
-    if (trace.moving > 1) takeAll(moved, byTrace.get(trace.trace_id) ?? [], trace)
+    if (trace.moving > 1) {
+      takeAll(moved, byTrace.get(trace.trace_id) ?? [], [
+        trace.trace_id,
+        ...linked.flatMap((link) => (link.trace_id === trace.trace_id ? [link.task_id] : [])),
+      ])
+    }
   }
   const written = changes.map(({ row: { start_time, trace_id, observation_id }, to }) => {
     return { start_time, trace_id, observation_id, ...to }
@@ -124,8 +141,11 @@ async function moveTraces(
   await store.setOwners(project_id, written)
   await setSecondOwners(project_id, written)
   meters.owners.inc({ result: 'changed' }, changes.length)
+  const wanting = new Set(linked.flatMap((link) => (link.is_giver ? [] : [link.trace_id])))
   return traces.map(({ trace_id }) => {
-    return { project_id, trace_id, ...(settled.get(trace_id) ?? { gives: 0, wants: 0 }) }
+    const bits = settled.get(trace_id) ?? { gives: 0, wants: 0 }
+    const own = (byTrace.get(trace_id) ?? []).map((row) => moved.rows.get(identityOf(row)) ?? row)
+    return { project_id, trace_id, ...bits, joined_task_id: joinedTask(own, wanting.has(trace_id)) }
   })
 }
 
@@ -134,14 +154,15 @@ async function moveFewer(
   ports: SettlePorts,
   traces: readonly RecentTrace[],
   about: Moving,
-): Promise<(TraceKey & TraceBits)[]> {
+): Promise<SettledTrace[]> {
   const [only, ...others] = traces
   if (only !== undefined && others.length === 0) {
     tooLarge.set(textOf(only), true)
     ports.meters.owners.inc({ result: 'too_many_rows' }, rows_max)
-    return [{ project_id: only.project_id, trace_id: only.trace_id, gives: 0, wants: 0 }]
+    const { project_id, trace_id } = only
+    return [{ project_id, trace_id, gives: 0, wants: 0, joined_task_id: null }]
   }
-  const settled: (TraceKey & TraceBits)[] = []
+  const settled: SettledTrace[] = []
   for (const trace of traces) settled.push(...(await moveTraces(ports, [trace], about)))
   return settled
 }
@@ -199,10 +220,12 @@ function takeRows(
 function takeAll(
   { rows: known, extra, left }: Moved,
   rows: readonly ObservationHead[],
-  { project_id, trace_id }: TraceKey,
+  task_ids: readonly string[],
 ): void {
   for (const row of rows) extra.push(known.get(identityOf(row)) ?? row)
-  left.set(`${project_id} ${trace_id}`, { project_id, task_id: trace_id })
+  const project_id = rows[0]?.project_id
+  if (project_id === undefined) return
+  for (const task_id of task_ids) left.set(`${project_id} ${task_id}`, { project_id, task_id })
 }
 
 function identityOf(row: ObservationHead): string {

@@ -1,3 +1,4 @@
+import { type LinkedCall, nearestGivers } from '../../records/call-task/index.ts'
 import { type Owner, resolveOwners } from '../../records/ownership/index.ts'
 import { type CallRow, findSameCalls } from '../../records/same-call/index.ts'
 import type { StoredHead } from '../../storage/index.ts'
@@ -16,9 +17,14 @@ export type Placed = { changes: PlacedChange[]; settled: Map<string, TraceBits> 
 /**
  * Finds for the rows of whole traces of one project to whom they belong, and which row counts a call;
  * pure. `foreign`: records of the proxy in other traces that name the response of a span. The record
- * counts the call, and belongs to the owner of the span, as if it were its child.
+ * counts the call, and belongs to the owner of the span, as if it were its child. `linked`: the links
+ * of the calls. A call without a parent belongs to the owner of the call that it continues.
  */
-export function placeRows(rows: readonly StoredHead[], foreign: readonly ForeignRecord[]): Placed {
+export function placeRows(
+  rows: readonly StoredHead[],
+  foreign: readonly ForeignRecord[],
+  linked: readonly LinkedCall[] = [],
+): Placed {
   const byTrace = Map.groupBy(rows, ({ trace_id }) => trace_id)
   const records = Map.groupBy(foreign, ({ span_trace_id }) => span_trace_id)
   const countedWith = new Map<StoredHead, string>()
@@ -32,6 +38,7 @@ export function placeRows(rows: readonly StoredHead[], foreign: readonly Foreign
       linkRecord(links, byTrace, { span: row as StoredHead, counts, others })
     }
   }
+  linkCalls(links, byTrace, linked)
   const owners = new Map(
     resolveOwners(rows, links).changes.map(({ row, owner }) => [row, owner] as const),
   )
@@ -60,6 +67,20 @@ function linkRecord(
   const row = byTrace.get(record?.trace_id ?? '')?.find((one) => one.observation_id === counts)
   if (row === undefined || row.parent_observation_id !== '' || links.has(row)) return
   links.set(row, span)
+}
+
+function linkCalls(
+  links: Map<StoredHead, StoredHead>,
+  byTrace: ReadonlyMap<string, readonly StoredHead[]>,
+  linked: readonly LinkedCall[],
+): void {
+  const rowOf = ({ trace_id, observation_id }: LinkedCall) =>
+    byTrace.get(trace_id)?.find((row) => row.observation_id === observation_id)
+  for (const [call, giver] of nearestGivers(linked)) {
+    const [row, before] = [rowOf(call), rowOf(giver)]
+    if (row === undefined || before === undefined || links.has(row)) continue
+    if (row.parent_observation_id === '') links.set(row, before)
+  }
 }
 
 type ForeignCall = CallRow & { trace_id: string }

@@ -20,6 +20,8 @@ export type TraceTouch = TraceKey & {
   last_start: bigint
   gives: number
   wants: number
+  /** The task of its calls, if a rule found one and the trace is not the task; null otherwise. */
+  joined_task_id: string | null
 }
 
 /** A trace with all of its batches, the present one included. */
@@ -36,7 +38,8 @@ type TraceRow = Omit<RecentTrace, 'first_start' | 'last_start'> & {
 }
 
 /** Columns of a trace as they are read; bigint comes as text. */
-const columns = 'project_id, trace_id, first_start::text, last_start::text, gives, wants, moving'
+const columns =
+  'project_id, trace_id, first_start::text, last_start::text, gives, wants, joined_task_id, moving'
 
 /**
  * Notes the traces of a batch, in the order of their keys, and returns what is known of them; their
@@ -49,16 +52,20 @@ export async function noteTraces(
 ): Promise<RecentTrace[]> {
   const list = <Field extends keyof TraceTouch>(field: Field) =>
     touches.map((touch) => String(touch[field]))
+  const joined = touches.map(({ joined_task_id }) => joined_task_id)
   const { rows } = await sql<TraceRow>`
-    insert into recent_traces (project_id, trace_id, first_start, last_start, gives, wants)
+    insert into recent_traces (project_id, trace_id, first_start, last_start, gives, wants,
+      joined_task_id)
     select * from unnest(
       ${list('project_id')}::uuid[], ${list('trace_id')}::uuid[], ${list('first_start')}::bigint[],
-      ${list('last_start')}::bigint[], ${list('gives')}::smallint[], ${list('wants')}::smallint[])
+      ${list('last_start')}::bigint[], ${list('gives')}::smallint[], ${list('wants')}::smallint[],
+      ${joined}::text[])
     on conflict (project_id, trace_id) do update set
       first_start = least(recent_traces.first_start, excluded.first_start),
       last_start = greatest(recent_traces.last_start, excluded.last_start),
       gives = recent_traces.gives | excluded.gives,
       wants = recent_traces.wants | excluded.wants,
+      joined_task_id = coalesce(excluded.joined_task_id, recent_traces.joined_task_id),
       seen_on = excluded.seen_on
     returning ${sql.raw(columns)}, (xmax = 0) as is_new`.execute(db)
   return rows.map(traceFrom)
@@ -106,16 +113,23 @@ export async function lockTraces(
   return rows.map(traceFrom)
 }
 
+/** A trace whose rows were changed. */
+export type SettledTrace = Pick<
+  TraceTouch,
+  'project_id' | 'trace_id' | 'gives' | 'wants' | 'joined_task_id'
+>
+
 /** Writes what the rows of locked traces give and want, once a worker has changed them. */
 export async function settleNotes(
   trx: Transaction<TaskTables>,
-  traces: readonly (TraceKey & { gives: number; wants: number })[],
+  traces: readonly SettledTrace[],
 ): Promise<void> {
   await sql`
     update recent_traces as known set gives = given.gives, wants = given.wants,
+      joined_task_id = coalesce(given.joined_task_id, known.joined_task_id),
       moving = greatest(known.moving - 1, 0)
     from json_to_recordset(${JSON.stringify(traces)}::json) as given (
-      project_id uuid, trace_id uuid, gives smallint, wants smallint
+      project_id uuid, trace_id uuid, gives smallint, wants smallint, joined_task_id text
     )
     where (known.project_id, known.trace_id) = (given.project_id, given.trace_id)`.execute(trx)
 }
@@ -143,7 +157,13 @@ async function dropOldTraces(db: Kysely<TaskTables>, signal: AbortSignal): Promi
       delete from recent_responses where ctid in (
         select ctid from recent_responses
         where seen_on < current_date - 1 limit ${dropped_max})`.execute(db)
-    if (numAffectedRows + (responses.numAffectedRows ?? 0n) === 0n) return
+    const links = await sql`
+      delete from recent_links where ctid in (
+        select ctid from recent_links where seen_on < current_date - 1 limit ${dropped_max})`.execute(
+      db,
+    )
+    const dropped = [numAffectedRows, responses.numAffectedRows ?? 0n, links.numAffectedRows ?? 0n]
+    if (dropped.every((count) => count === 0n)) return
   }
 }
 

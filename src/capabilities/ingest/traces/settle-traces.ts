@@ -7,6 +7,7 @@ import { collectTouched } from '../roll-up/touched.ts'
 import { type BatchTrace, batchTraces } from './batch-traces.ts'
 import { isTooLarge, type Moves, moveRows, type Placing, type SettlePorts } from './move-rows.ts'
 import { placeRows } from './place-rows.ts'
+import { type LinkedHead, noteLinks, tracesAlongLinks } from './recent-links.ts'
 import { linkedTraces, noteResponses } from './recent-responses.ts'
 import {
   noteMoving,
@@ -26,19 +27,26 @@ import {
  */
 export async function settleTraces(
   ports: SettlePorts,
-  heads: readonly ObservationHead[],
+  heads: readonly LinkedHead[],
 ): Promise<void> {
   if (heads.length === 0) return
   const traces = batchTraces(heads)
   const projects = [...new Set(traces.map(({ project_id }) => project_id))]
   await runInProjects(projects, async () => {
-    const linked = await noteResponses(ports.db, heads)
+    const linked = [
+      ...(await noteResponses(ports.db, heads)),
+      ...(await noteLinks(ports.db, heads)),
+    ]
     const erased = await erasedAmong(ports, traces)
     const asked = await ports.db
       .transaction()
       .execute((trx) => noteBatch(trx, ports, { heads, traces, linked, erased }))
     if (asked.length === 0) return
-    const all = uniqueTraces([...asked, ...(await linkedTraces(ports.db, asked))])
+    const all = uniqueTraces([
+      ...asked,
+      ...(await linkedTraces(ports.db, asked)),
+      ...(await tracesAlongLinks(ports.db, asked)),
+    ])
     await noteMoving(ports.db, all)
     const batch = { heads, asked: all, erased, placing: placingOf(ports.store) }
     await ports.db.transaction().execute((trx) => moveRows(trx, ports, batch))
@@ -48,7 +56,7 @@ export async function settleTraces(
 function placingOf(store: ObservationStore): Placing {
   return async (project_id, asked) => {
     const rows = await store.traceHeads(project_id, asked)
-    return { rows, place: (foreign) => placeRows(rows, foreign) }
+    return { rows, place: (foreign, linked) => placeRows(rows, foreign, linked) }
   }
 }
 
@@ -85,7 +93,7 @@ async function erasedAmong(ports: SettlePorts, traces: readonly TraceKey[]) {
 
 type NewBatch = Pick<Moves, 'heads' | 'erased'> & {
   traces: readonly BatchTrace[]
-  /** Traces that have a call together with the batch. */
+  /** Traces that have a call together with the batch, or one that a link leads to. */
   linked: readonly TraceKey[]
 }
 

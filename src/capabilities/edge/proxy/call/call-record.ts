@@ -2,6 +2,7 @@ import type { Problem } from '../../../../kernel/problem.ts'
 import type { ExchangeFacts } from '../../../../model/exchange.ts'
 import type { Outcome } from '../../../../model/observation.ts'
 import type { Ending, ProjectKey } from '../contract.ts'
+import { readAgentHeaders } from './agent-headers.ts'
 import type { ProviderAnswer } from './bodies.ts'
 import type { CallContext, RequestHeaders } from './request-headers.ts'
 
@@ -14,7 +15,7 @@ const requestId_characters_max = 256
 /** The parts of a call that are known at its start. */
 type RecordedCall = Pick<ExchangeFacts, 'trace_id' | 'observation_id' | 'parent_observation_id'> &
   Required<Pick<ExchangeFacts, 'ingest_request_id'>> & {
-    readonly headers: Pick<RequestHeaders, 'traceparent' | 'tracestate' | 'baggage'>
+    readonly headers: Pick<RequestHeaders, 'traceparent' | 'tracestate' | 'baggage' | 'agent'>
     readonly target: { readonly model: string }
     readonly start_ms: number
     readonly body: { readonly bytes: number; readonly isComplete: boolean }
@@ -39,9 +40,11 @@ export type CallResult = {
 /** Returns the facts of a finished call for its record, as the worker reads them. */
 export function toExchangeFacts(call: RecordedCall, result: CallResult): ExchangeFacts {
   const { key, context, answer, ending } = result
+  const agent_headers = readAgentHeaders(call.headers.agent)
   const facts: ExchangeFacts = {
     ingest_request_id: call.ingest_request_id,
     project_id: key.project_id,
+    key_id: key.key_id,
     trace_id: call.trace_id,
     observation_id: call.observation_id,
     parent_observation_id: call.parent_observation_id,
@@ -70,6 +73,8 @@ export function toExchangeFacts(call: RecordedCall, result: CallResult): Exchang
     attributes: attributesOf(call.headers, answer?.request_id ?? ''),
   }
   if (call.target.model !== '') facts.path_model = call.target.model
+  if (agent_headers !== undefined) facts.agent_headers = agent_headers
+  if (key.task_rules_off !== undefined) facts.task_rules_off = key.task_rules_off
   return facts
 }
 

@@ -2,6 +2,7 @@ import { isUtf8 } from 'node:buffer'
 import { traceIdFrom } from '../../../../kernel/ids.ts'
 import { problem } from '../../../../kernel/problem.ts'
 import { holdsProjectKey } from '../../../../kernel/project-key-text.ts'
+import { agentHeaderNames } from './agent-headers.ts'
 import { isRemovedPrefix, removedHeaders } from './removed-headers.ts'
 
 /** The request headers that the proxy uses, and those that it forwards to the provider. */
@@ -26,6 +27,8 @@ export type RequestHeaders = {
   baggage: string
   /** Name, value, name, value, as the client wrote them. */
   forwarded: string[]
+  /** Headers that tell agents and their sessions: lower-case name, value, and so on. */
+  agent: string[]
   /** A header of ours that came more than once; empty if all came once. */
   repeated: string
   /** Headers that came without a value. */
@@ -33,9 +36,14 @@ export type RequestHeaders = {
 }
 
 type Key = 'api_key' | 'looptrace_key' | 'authorization' | 'goog_api_key' | 'azure_api_key'
-type Field = Exclude<keyof RequestHeaders, 'forwarded' | 'repeated' | 'blank' | 'content_length'>
+type Field = Exclude<
+  keyof RequestHeaders,
+  'forwarded' | 'agent' | 'repeated' | 'blank' | 'content_length'
+>
 type Role =
   | { kind: 'forward' | 'strip' | 'connection' | 'length' }
+  /** It is forwarded, and read under its lower-case name. */
+  | { kind: 'agent'; name: string }
   /** `sent`: it is forwarded too. `once`: it may come only once. `key`: it may hold a project key. */
   | { kind: 'field'; field: Field; sent: boolean; once: boolean; key?: true }
 
@@ -69,6 +77,7 @@ const roles: ReadonlyMap<string, Role> = new Map<string, Role>([
   ['baggage', { kind: 'field', field: 'baggage', sent: false, once: false }],
   ['connection', { kind: 'connection' }],
   ['content-length', { kind: 'length' }],
+  ...agentHeaderNames.map((name): [string, Role] => [name, { kind: 'agent', name }]),
   ...removedHeaders.map((name): [string, Role] => [name, strip]),
 ])
 
@@ -98,15 +107,19 @@ function readHeaders(
     const name = rawHeaders[i] ?? ''
     const value = rawHeaders[i + 1] ?? ''
     const role = roleOf(name, value)
-    if (role.kind === 'forward') headers.forwarded.push(name, value)
-    else if (role.kind === 'field') {
-      readField(headers, role, value, name)
-      if (role.sent) headers.forwarded.push(name, value)
-    } else if (role.kind === 'connection') connection += `,${value}`
+    if (role.kind === 'connection') connection += `,${value}`
     else if (role.kind === 'length') headers.content_length = Number(value)
+    else takeHeader(headers, role, name, value)
   }
   if (connection !== '') headers.forwarded = removeNamed(headers.forwarded, connection)
   return headers
+}
+
+function takeHeader(headers: RequestHeaders, role: Role, name: string, value: string): void {
+  if (role.kind === 'agent') headers.agent.push(role.name, value)
+  if (role.kind === 'field') readField(headers, role, value, name)
+  const isSent = role.kind === 'field' ? role.sent : role.kind !== 'strip'
+  if (isSent) headers.forwarded.push(name, value)
 }
 
 const none: readonly Field[] = []
@@ -130,6 +143,7 @@ function noHeaders(): RequestHeaders {
     tracestate: '',
     baggage: '',
     forwarded: [],
+    agent: [],
     repeated: '',
     blank: none,
   }

@@ -1,20 +1,8 @@
-import {
-  itemsOf,
-  type JsonObject,
-  jsonText,
-  objectFrom,
-  textFrom,
-} from '../../../../kernel/json-values.ts'
+import { type JsonObject, jsonText, objectFrom, textFrom } from '../../../../kernel/json-values.ts'
 import type { ToolCall, ToolResult } from '../../../../model/observation.ts'
 import type { Growing } from '../answer/merge-delta.ts'
 
-/** Returns the objects of a list. */
-export function objectsIn(value: unknown): JsonObject[] {
-  return itemsOf(value).flatMap((item) => {
-    const object = objectFrom(item)
-    return object === undefined ? [] : [object]
-  })
-}
+export { objectsIn } from '../../../../kernel/json-values.ts'
 
 /** Returns the body or event if it reports an error. */
 export function errorIn(body: JsonObject): JsonObject | undefined {

@@ -27,7 +27,7 @@ export function factsFault(facts: ExchangeFacts): string | undefined {
   if (facts.parent_observation_id.length > id_chars_max) {
     return `parent_observation_id: expected at most ${id_chars_max} characters`
   }
-  return timeFault(facts) ?? wordFault(facts)
+  return timeFault(facts) ?? wordFault(facts) ?? sessionFault(facts)
 }
 
 const id_chars_max = 64
@@ -47,6 +47,22 @@ function wordFault(facts: ExchangeFacts): string | undefined {
   if (!endpoints.has(facts.endpoint)) return 'endpoint: not one of ours'
   if (typeof facts.streamed !== 'boolean') return 'streamed: expected true or false'
   if (objectFrom(facts.attributes) === undefined) return 'attributes: expected an object'
+  return undefined
+}
+
+/** Fields that only some calls have. */
+function sessionFault({
+  key_id,
+  agent_headers,
+  task_rules_off,
+}: ExchangeFacts): string | undefined {
+  if (key_id !== undefined && typeof key_id !== 'string') return 'key_id: expected a text'
+  if (agent_headers !== undefined && objectFrom(agent_headers) === undefined) {
+    return 'agent_headers: expected an object'
+  }
+  if (task_rules_off !== undefined && !Array.isArray(task_rules_off)) {
+    return 'task_rules_off: expected a list'
+  }
   return undefined
 }
 

@@ -1,5 +1,5 @@
 import { conversationIdFrom } from '../../../../kernel/ids.ts'
-import { isForbiddenKey } from '../../../../kernel/json-values.ts'
+import { isForbiddenKey, objectFrom, textFrom } from '../../../../kernel/json-values.ts'
 import type { Exchange, ExchangeFacts } from '../../../../model/exchange.ts'
 import type {
   CorrelationDraft,
@@ -7,6 +7,13 @@ import type {
   ObservationDraft,
 } from '../../../../model/ingest-records.ts'
 import type { Observation } from '../../../../model/observation.ts'
+import { taskRuleAttribute } from '../../../../model/task-rules.ts'
+import {
+  addLinkAttributes,
+  type CallTask,
+  findCallTask,
+  withoutPersonalValues,
+} from '../../call-task/index.ts'
 import type { Cost, Pricing } from '../../pricing/index.ts'
 import { columnText, cutText, scrubbed } from '../answer/body-text.ts'
 import { outputOf, type ReadAnswer, readAnswer, toolCallsOf } from '../answer/read-answer.ts'
@@ -101,8 +108,14 @@ export function exchangeToObservation(
   const usage = callUsage({ facts, request, answer, outcome: ending.outcome, countTokens })
   const model = columnText(answer.model, model_chars_max)
   const times = timesOf(facts)
+  const response_id = columnText(answer.id, column_chars_max)
+  const tool_calls = toolCallsOf(answer)
+  const answer_text = textFrom(objectFrom(answer.choices[0]?.message)?.['content'])
+  const task = findCallTask({
+    ...{ facts, body: request.parsed, response_id, tool_calls, answer_text },
+  })
   return {
-    ...identityOf(facts),
+    ...identityOf(facts, task),
     ...times,
     ...ending,
     type: typeOf(facts.endpoint),
@@ -117,10 +130,10 @@ export function exchangeToObservation(
     input: request.input,
     output: outputOf(answer),
     content_state: facts.content_state,
-    tool_calls: toolCallsOf(answer),
+    tool_calls,
     tool_results: request.tool_results,
     streamed: facts.streamed,
-    response_id: columnText(answer.id, column_chars_max),
+    response_id,
     counted_with: '',
     ...usageColumns(usage),
     ...costColumns(usage, {
@@ -132,8 +145,9 @@ export function exchangeToObservation(
     }),
     request_bytes: facts.request_bytes,
     response_bytes: facts.response_bytes,
-    attributes: attributesOf(facts, request, answer, usage),
+    attributes: attributesOf({ facts, task, request, answer, usage }),
     ...noSpan,
+    agent_name: columnText(task.agent, column_chars_max),
     message_id,
   }
 }
@@ -141,7 +155,6 @@ export function exchangeToObservation(
 /** Empty columns that only spans and canonical records have. */
 const noSpan = {
   service_name: '',
-  agent_name: '',
   span_kind: '',
   level: '',
   metadata: {},
@@ -151,18 +164,20 @@ const noSpan = {
 const nsPerMs = 1_000_000n
 const column_chars_max = 256
 
-function identityOf(facts: ExchangeFacts) {
+function identityOf(facts: ExchangeFacts, task: CallTask) {
+  const talk = facts.conversation_id || task.session
   const conversation =
-    facts.conversation_id === ''
+    talk === ''
       ? { conversation_id: '', external_id: null }
-      : conversationIdFrom(facts.project_id, facts.conversation_id)
+      : conversationIdFrom(facts.project_id, talk)
   const task_implicit = facts.task_id === ''
+  const ownTask = task.task_id || facts.trace_id
   return {
     project_id: facts.project_id,
     trace_id: facts.trace_id,
     observation_id: facts.observation_id,
     parent_observation_id: facts.parent_observation_id,
-    task_id: task_implicit ? facts.trace_id : columnText(facts.task_id, column_chars_max),
+    task_id: columnText(task_implicit ? ownTask : facts.task_id, column_chars_max),
     task_name: columnText(facts.task_name, column_chars_max),
     task_implicit,
     conversation_id: conversation.conversation_id,
@@ -234,12 +249,15 @@ function costColumns(
 const factAttributes_max = 64
 const attribute_chars_max = 8_192
 
-function attributesOf(
-  facts: ExchangeFacts,
-  request: ReadRequest,
-  answer: ReadAnswer,
-  usage: CallUsage,
-): Record<string, string> {
+type ReadCall = {
+  facts: ExchangeFacts
+  task: CallTask
+  request: ReadRequest
+  answer: ReadAnswer
+  usage: CallUsage
+}
+
+function attributesOf({ facts, task, request, answer, usage }: ReadCall): Record<string, string> {
   const attributes: Record<string, string> = {}
   let added = 0
   for (const key in facts.attributes) {
@@ -247,8 +265,13 @@ function attributesOf(
     if (typeof value !== 'string' || isForbiddenKey(key) || added++ >= factAttributes_max) continue
     attributes[key] = scrubbed(cutText(value, attribute_chars_max))
   }
-  if (request.parsed !== undefined) addParameters(attributes, request.parsed)
-  else if (request.text !== '') attributes['mapping.request'] = 'the request is not a JSON object'
+  if (task.rule !== '') attributes[taskRuleAttribute] = task.rule
+  addLinkAttributes(attributes, task.links)
+  if (request.parsed !== undefined) {
+    addParameters(attributes, withoutPersonalValues(request.parsed, facts.endpoint))
+  } else if (request.text !== '') {
+    attributes['mapping.request'] = 'the request is not a JSON object'
+  }
   if (answer.fault !== '') attributes['mapping.response'] = answer.fault
   if (answer.dropped > 0) attributes['mapping.response_dropped'] = String(answer.dropped)
   if (usage.inconsistency !== '') attributes['mapping.usage'] = usage.inconsistency

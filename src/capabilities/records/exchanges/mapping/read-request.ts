@@ -8,6 +8,7 @@ import {
 } from '../../../../kernel/json-values.ts'
 import type { ExchangeFacts } from '../../../../model/exchange.ts'
 import type { ToolResult } from '../../../../model/observation.ts'
+import { withoutPersonalText } from '../../call-task/index.ts'
 import { bodyText, columnText, cutBytes, cutText, scrubbed } from '../answer/body-text.ts'
 import { formatOf } from '../formats/index.ts'
 
@@ -40,7 +41,7 @@ export function readRequest(
   const parsed = objectFrom(parsedJson(text))
   if (parsed === undefined) {
     const model = columnText(modelInText.exec(text)?.[1] ?? '', model_chars_max)
-    const input = cutText(text, fallbackText_chars_max)
+    const input = withoutPersonalText(cutText(text, fallbackText_chars_max))
     return { parsed, text, model: path_model || model, input, tool_results: [] }
   }
   const format = formatOf(endpoint)

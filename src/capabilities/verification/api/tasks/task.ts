@@ -33,7 +33,7 @@ export function getTaskVerification(deps: VerificationRoutesDeps): Route {
     reply: taskSchema,
     errors: ['task_not_found', 'invalid_cursor', 'store_unavailable'],
     handle: async ({ params, query, caller: { project_id } }) => {
-      const task = await taskNamed(deps, project_id, params.task_id)
+      const task = await taskNamed({ db: deps.db }, project_id, params.task_id)
       const { task_id, trust_score, verified_at, verification_state: state } = task
       const list = `task runs ${task_id}`
       const page = await readRunPage(deps.db, { project_id, task_id }, { list, ...query })

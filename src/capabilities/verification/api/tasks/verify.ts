@@ -32,7 +32,7 @@ export function postVerifyTask(deps: StartDeps): Route {
     errors: ['task_not_found', ...startErrors],
     handle: async ({ params, body, caller, signal }) => {
       const { project_id } = caller
-      const task = await taskNamed(deps, project_id, params.task_id)
+      const task = await taskNamed({ db: deps.db }, project_id, params.task_id)
       const answer = await findAnswer(deps, task)
       if (answer === undefined) {
         const detail = `task_id: task "${task.task_id}" has no trace with a model call`

@@ -1,0 +1,209 @@
+import { hash } from 'node:crypto'
+import { canonicalJson } from '../../../kernel/canonical-json.ts'
+import { objectFrom, parsedJson, textFrom } from '../../../kernel/json-values.ts'
+import type { ExchangeFacts } from '../../../model/exchange.ts'
+import type { ToolCall } from '../../../model/observation.ts'
+import type { TaskRule } from '../../../model/task-rules.ts'
+import {
+  type AgentSession,
+  type AskedCall,
+  continuedResponse,
+  findAgentSession,
+  isKept,
+} from './agent-session.ts'
+import type { CallLinks } from './links.ts'
+import { readSentHistory, type SentCall } from './sent-history.ts'
+import { isUniqueId } from './unique-id.ts'
+import { findUserTurn, type UserTurn } from './user-turn.ts'
+
+/** Where a call belongs, as far as it is known from the call alone. Empty text: not known. */
+export type CallTask = {
+  rule: TaskRule | ''
+  /** Id of a task that ends with its calls; empty if the trace is the task. */
+  task_id: string
+  /** The session of the agent, which is the conversation unless the client names one. */
+  session: string
+  /** The sub-agent of the session that makes the call. */
+  agent: string
+  links: CallLinks
+}
+
+/** A call with its answer. */
+export type AnsweredCall = AskedCall & {
+  facts: Pick<
+    ExchangeFacts,
+    'trace_id' | 'task_id' | 'conversation_id' | 'parent_observation_id' | 'key_id'
+  >
+  /** The provider's name of the answer. */
+  response_id: string
+  tool_calls: readonly ToolCall[]
+  /** The text of the answer. */
+  answer_text: string
+}
+
+/**
+ * Finds the task and the session of a call; pure. Each call of a session, and each call of a loop that
+ * sends its history again, leads to the same task by itself, so that the order in which calls arrive,
+ * repeats and the number of workers do not matter. Calls that name another call are linked to it when
+ * both are stored; see `CallLinks`.
+ */
+export function findCallTask(call: AnsweredCall): CallTask {
+  const session = findAgentSession(call)
+  const turn = turnOf(call)
+  const found: CallTask = {
+    rule: session?.rule ?? '',
+    task_id: '',
+    session: session?.session ?? '',
+    agent: session?.agent ?? '',
+    links: { gives: [], wants: '' },
+  }
+  addGivenNames(found, call)
+  if (call.facts.task_id !== '' && call.facts.conversation_id !== '') found.rule = ''
+  if (!isFree(call)) return found
+  const previous = isOff(call, 'response_id') ? '' : continuedResponse(call)
+  if (session !== undefined && session.rule !== 'conversation') {
+    placeInSession(found, { session, turn, previous })
+  } else if (previous !== '') {
+    found.rule ||= 'response_id'
+    found.links.wants = `response:${previous}`
+  } else if (session === undefined) placeByHistory(found, { call, turn })
+  else placeInConversation(found, { call, turn })
+  return found
+}
+
+/** A call without a task of the client, and outside of a trace of the client. */
+function isFree({ facts }: AnsweredCall): boolean {
+  return facts.task_id === '' && facts.parent_observation_id === ''
+}
+
+function isOff({ facts }: AnsweredCall, rule: TaskRule): boolean {
+  return facts.task_rules_off?.includes(rule) ?? false
+}
+
+function turnOf({ facts, body }: AskedCall): UserTurn | undefined {
+  const history = body === undefined ? undefined : readSentHistory(facts.endpoint, body)
+  return history === undefined ? undefined : findUserTurn(history)
+}
+
+/** Names under which later calls find this one. */
+function addGivenNames({ links, rule, session }: CallTask, call: AnsweredCall): void {
+  if (call.response_id !== '' && isKept(call)) links.gives.push(`response:${call.response_id}`)
+  if (rule !== 'claude_code') {
+    if (rule === 'conversation') links.gives.push(...resultNames(session, call.tool_calls))
+    return
+  }
+  for (const { arguments: given } of call.tool_calls.slice(0, prompts_max)) {
+    const prompt = textFrom(objectFrom(parsedJson(given))?.['prompt']).trim()
+    if (prompt !== '') links.gives.push(promptName(session, prompt))
+  }
+}
+
+/** Most tool calls of an answer that can start a sub-agent or be answered by name. */
+const prompts_max = 32
+
+function promptName(session: string, prompt: string): string {
+  return `prompt:${digestOf(session, prompt)}`
+}
+
+function resultNames(session: string, calls: readonly { id: string }[]): string[] {
+  const named = calls.filter(({ id }) => id !== '').slice(0, prompts_max)
+  return named.map(({ id }) => `call:${digestOf(session, id)}`)
+}
+
+type InSession = { session: AgentSession; turn: UserTurn | undefined; previous: string }
+
+/** A turn of a session is a task. A sub-agent works in the task of the call that started it. */
+function placeInSession(found: CallTask, { session, turn, previous }: InSession): void {
+  const { rule, agent } = session
+  const name = [rule, shortened(session.session)]
+  if (agent !== '') name.push(shortened(agent))
+  if (rule === 'claude_code' && agent !== '') {
+    found.task_id = name.join(':')
+    if (turn !== undefined && turn.first_text !== '') {
+      found.links.wants = promptName(session.session, turn.first_text)
+    }
+  } else if (turn !== undefined && previous === '') {
+    found.task_id = [...name, `${turn.number}-${digestOf(session.session, turn.text)}`].join(':')
+  } else if (turn !== undefined && turn.number > 0) {
+    found.task_id = [...name, digestOf(previous, turn.text)].join(':')
+  } else if (previous !== '') found.links.wants = `response:${previous}`
+}
+
+/** Replaces a long name by its digest, so that the id of a task fits its column. */
+function shortened(name: string): string {
+  return name.length <= name_chars_max ? name : digestOf(name)
+}
+
+const name_chars_max = 64
+
+/** The provider holds the history: results of tools continue the call that asked for them. */
+function placeInConversation(found: CallTask, { call, turn }: History): void {
+  if (turn === undefined || turn.number > 0 || turn.has_answer || call.body === undefined) return
+  const [result] =
+    readSentHistory(call.facts.endpoint, call.body)?.flatMap((one) => one.results) ?? []
+  if (result) found.links.wants = resultNames(found.session, [{ id: result }])[0] ?? ''
+}
+
+type History = { call: AnsweredCall; turn: UserTurn | undefined }
+
+/**
+ * A loop sends the answer with its first tool call again with each step, and the call that got this
+ * answer knows it too. So the first tool call since the turn began names the task. An id that is not
+ * unique names it only together with the history before it, and for calls near in time.
+ */
+function placeByHistory(found: CallTask, { call, turn }: History): void {
+  if (turn === undefined || isOff(call, 'history') || call.facts.endpoint.endsWith('.count_tokens'))
+    return
+  const isFirst = turn.first_call === undefined && turn.first_answer === ''
+  const first = isFirst ? call.tool_calls[0] : turn.first_call
+  const { key_id = '' } = call.facts
+  if (first !== undefined && isUniqueId(first.id)) {
+    found.rule = 'history'
+    found.task_id = `history:${digestOf(key_id, first.id)}`
+    return
+  }
+  const step = first === undefined ? textStep(call, turn) : callText(turn.number, first)
+  if (step === '') return
+  found.rule = 'history'
+  const name = `history:${digestOf(key_id, turn.first_text, turn.text, step)}`
+  if (isFirst) {
+    found.links.gives.push(name)
+    found.task_id = `history:${digestOf(name, call.facts.trace_id)}`
+  } else found.links.wants = name
+}
+
+/**
+ * Returns the text that identifies the first step of a loop without tool calls. Some agents read the calls in the text
+ * of the answer, and send the results as text that begins with `Observation:`. Only the beginning of the
+ * answer, because such agents add the end of a cut answer themselves.
+ */
+function textStep(call: AnsweredCall, turn: UserTurn): string {
+  const said = turn.first_answer || (asksForObservations(call) ? call.answer_text.trim() : '')
+  return said === '' ? '' : `${turn.number} ${said.slice(0, answerStart_chars)}`
+}
+
+const answerStart_chars = 64
+
+/** Agents that run tools by text let the model stop before the result of a tool. */
+function asksForObservations({ body }: AnsweredCall): boolean {
+  const stops = [body?.['stop'], body?.['stop_sequences']].flat()
+  return stops.some((stop) => textFrom(stop).includes('Observation'))
+}
+
+function callText(turn: number, { id, name, arguments: given }: SentCall): string {
+  const value = typeof given === 'string' && given !== '' ? (parsedJson(given) ?? given) : given
+  try {
+    return canonicalJson([turn, id, name, value || {}])
+  } catch {
+    // Too deeply nested to serialise.
+    return `${turn} ${id} ${name}`
+  }
+}
+
+/** Returns a digest of 96 bits of texts. */
+function digestOf(...texts: readonly string[]): string {
+  const whole = texts.length === 1 ? (texts[0] ?? '') : JSON.stringify(texts)
+  return hash('sha1', whole, 'base64url').slice(0, digest_chars)
+}
+
+const digest_chars = 16
