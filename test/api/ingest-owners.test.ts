@@ -236,6 +236,40 @@ test('a call of a framework, of a library and of the proxy counts once, in any o
   }
 })
 
+test('spans of the provider’s own service below the record count with it, in any order', async () => {
+  const trace_id = randomUUID()
+  const of = (observation_id: string, more: Partial<Observation>) =>
+    rowOf('', { trace_id, observation_id, source: 'otlp', ...more })
+  const rows = {
+    client: of('client', { task_id: 'T', user_id: 'ann' }),
+    // The proxy sends the id of its record upstream, as the parent of the provider's spans.
+    record: of('record', { source: 'proxy', parent_observation_id: 'client', response_id: 'r1' }),
+    server: of('server', { type: 'span', parent_observation_id: 'record' }),
+    model: of('model', { parent_observation_id: 'server' }),
+  }
+  for (const order of permutations(Object.values(rows))) {
+    const [store, project_id] = [openStore(), randomUUID()]
+    for (const row of order) await deliver(store, [{ ...row, project_id }])
+    expect(await tasksOf(project_id)).toMatchObject([
+      { task_id: 'T', calls: 1, merged_calls: 2, total_tokens: 15 },
+    ])
+    const counted = store.rows().map((row) => [row.observation_id, row.counted_with, row.user_id])
+    expect(counted.toSorted()).toEqual([
+      ['client', 'record', 'ann'],
+      ['model', 'record', 'ann'],
+      ['record', '', 'ann'],
+      ['server', '', 'ann'],
+    ])
+  }
+})
+
+function permutations<T>(items: readonly T[]): T[][] {
+  if (items.length < 2) return [[...items]]
+  return items.flatMap((item, at) =>
+    permutations(items.toSpliced(at, 1)).map((rest) => [item, ...rest]),
+  )
+}
+
 test('10,000 children that come before their root', { timeout: 60_000 }, async () => {
   const [store, project_id, trace_id] = [openStore(), randomUUID(), randomUUID()]
   const children = Array.from({ length: 10_000 }, (_, at) =>

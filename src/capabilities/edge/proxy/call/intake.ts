@@ -141,6 +141,7 @@ function admit(call: Call, credentials: Credentials, upstreams: Upstreams): Upst
     const header = keyHeader(dialect, credentials.provider_key)
     headers.forwarded = withKeyHeader(headers.forwarded, header)
   }
+  call.addTraceparent()
   if (headers.content_length > services.settings.body_bytes_max) {
     throw bodyTooLarge(services.settings.body_bytes_max)
   }

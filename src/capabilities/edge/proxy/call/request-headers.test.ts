@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { createHeaderRoles, parseTraceparent } from './request-headers.ts'
+import { childTraceparent, createHeaderRoles, parseTraceparent } from './request-headers.ts'
 
 const roles = createHeaderRoles(
   new Map([
@@ -42,12 +42,19 @@ const expected = {
 }
 
 test.each([
-  `00-${trace}-${parent}-01`,
-  `00-${trace}-${parent}-00`,
-  `cc-${trace}-${parent}-01`,
-  `cc-${trace}-${parent}-01-what-the-future-brings`,
-])('takes %s', (header) => {
-  expect(parseTraceparent(header)).toEqual(expected)
+  [`00-${trace}-${parent}-01`, '01'],
+  [`00-${trace}-${parent}-00`, '00'],
+  [`cc-${trace}-${parent}-01`, '01'],
+  [`cc-${trace}-${parent}-03-what-the-future-brings`, '03'],
+])('takes %s', (header, flags) => {
+  expect(parseTraceparent(header)).toEqual({ ...expected, flags })
+})
+
+test('the provider gets our span as the parent of its own', () => {
+  const call = { trace_id: expected.trace_id, observation_id: 'aaaaaaaaaaaaaaaa' }
+  const child = `00-${trace}-aaaaaaaaaaaaaaaa`
+  expect(childTraceparent(call, undefined)).toBe(`${child}-01`)
+  expect(childTraceparent(call, { flags: '00' })).toBe(`${child}-00`)
 })
 
 test.each([
