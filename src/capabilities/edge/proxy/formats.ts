@@ -63,6 +63,9 @@ export const formats: Readonly<Record<Endpoint, Format>> = {
   'generate_content.models': { dialect: 'google', provider: 'gemini' },
 }
 
+/** The names of the wire formats. */
+export const endpoints = Object.keys(formats) as [Endpoint, ...Endpoint[]]
+
 /** Returns whether calls of a route are recorded. Lists of models pass, and are only counted. */
 export function isRecorded(endpoint: Endpoint): endpoint is ExchangeFacts['endpoint'] {
   return endpoint !== 'models' && endpoint !== 'generate_content.models'

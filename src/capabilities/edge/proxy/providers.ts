@@ -65,3 +65,14 @@ const scripted = {
 export const providers = [openai, anthropic, gemini, scripted] as const
 
 export type ProviderName = (typeof providers)[number]['name']
+
+/** Where a provider reads its key; `none`: it needs no key. */
+export const keyPlaces = [
+  'bearer',
+  'x-api-key',
+  'x-goog-api-key',
+  'api-key',
+  'query',
+  'none',
+] as const
+export type KeyPlace = (typeof keyPlaces)[number]

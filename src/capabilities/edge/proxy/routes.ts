@@ -146,8 +146,9 @@ const keyHeaders: Readonly<Record<Dialect, RawRoute['headers']>> = {
     { name: 'X-API-Key', required: true, description: 'A project key, lt_…' },
     {
       name: 'Authorization',
-      required: true,
-      description: 'Bearer, then your key for the model provider; never stored or logged',
+      required: false,
+      description:
+        'Bearer, then your key for the model provider; never stored or logged. Not needed where a key file has it',
     },
   ],
   anthropic: [
@@ -168,7 +169,8 @@ const headers: RawRoute['headers'] = [
   {
     name: 'X-Provider',
     required: false,
-    description: 'openai, anthropic or gemini; by default, the provider of the format',
+    description:
+      'openai, anthropic, gemini or a name of the providers file; by default, the provider of the format',
   },
   { name: 'X-Task-ID', required: false, description: 'Groups calls into a task' },
   { name: 'X-Task-Name', required: false, description: 'Names the task' },

@@ -11,12 +11,14 @@ export type CallTarget = {
   model: string
   /** The provider's key without its scheme; empty before it is read. */
   provider_key: string
+  /** The key of a key file of ours, which no answer may show to the client; empty without one. */
+  own_key: string
 }
 
 /** Splits the URL of a request. */
 export function toTarget(url = ''): CallTarget {
   const query = url.indexOf('?')
-  const rest = { model: '', provider_key: '' }
+  const rest = { model: '', provider_key: '', own_key: '' }
   if (query === -1) return { path: url, query: '', ...rest }
   return { path: url.slice(0, query), query: url.slice(query), ...rest }
 }

@@ -21,15 +21,9 @@ import {
 import { type CallTarget, toTarget } from './call-target.ts'
 import type { ProxyMeters } from './meters.ts'
 import { writeProviderError } from './provider-error.ts'
-import {
-  type CallContext,
-  childTraceparent,
-  noContext,
-  parseTraceparent,
-  type RequestHeaders,
-  type TraceParent,
-} from './request-headers.ts'
+import { type CallContext, noContext, type RequestHeaders } from './request-headers.ts'
 import type { SlotList } from './slot-list.ts'
+import { parseTraceparent, type TraceParent } from './trace-context.ts'
 
 /** Services that all calls of a proxy share. */
 export type CallServices = {
@@ -59,6 +53,8 @@ export class Call implements RelayedCall {
   readonly services: CallServices
   readonly target: CallTarget
   readonly trace_id: string
+  /** The position in a trace that the client named. */
+  readonly parent: TraceParent | undefined
   readonly parent_observation_id: string
   readonly observation_id: string
   readonly start_ms: number
@@ -66,8 +62,6 @@ export class Call implements RelayedCall {
   /** Index in the list of calls in flight; only the list sets it. */
   slot = 0
   readonly #startedAt_ms: number
-  /** The position in a trace that the client named. */
-  readonly #parent: TraceParent | undefined
   #requestId = ''
   #ingestRequestId = ''
   #key: ProjectKey | undefined
@@ -100,7 +94,7 @@ export class Call implements RelayedCall {
     this.#startedAt_ms = performance.now()
     const { traceparent } = this.headers
     const parent = traceparent === '' ? undefined : parseTraceparent(traceparent)
-    this.#parent = parent
+    this.parent = parent
     this.trace_id = parent?.trace_id ?? services.ids.uuid(this.start_ms)
     this.parent_observation_id = parent?.parent_observation_id ?? ''
     this.observation_id = services.ids.observationId()
@@ -136,16 +130,6 @@ export class Call implements RelayedCall {
   setUpstream(upstream: Upstream): void {
     this.#upstream = upstream
     upstream.inFlight += 1
-  }
-
-  /**
-   * Adds the `traceparent` for the provider, whose spans become children of the record of the call. A
-   * call that is not recorded passes that of the client.
-   */
-  addTraceparent(): void {
-    const { forwarded, traceparent } = this.headers
-    const sent = isRecorded(this.endpoint) ? childTraceparent(this, this.#parent) : traceparent
-    if (sent !== '') forwarded.push('traceparent', sent)
   }
 
   attachRelay(relay: CallRelay): void {

@@ -1,5 +1,4 @@
 import { isUtf8 } from 'node:buffer'
-import { traceIdFrom } from '../../../../kernel/ids.ts'
 import { problem } from '../../../../kernel/problem.ts'
 import { holdsProjectKey } from '../../../../kernel/project-key-text.ts'
 import { isRemovedPrefix, removedHeaders } from './removed-headers.ts'
@@ -64,7 +63,7 @@ const roles: ReadonlyMap<string, Role> = new Map<string, Role>([
   ['x-user-id', ours('user_id')],
   ['x-task-release', ours('release')],
   ['content-type', { kind: 'field', field: 'content_type', sent: true, once: true }],
-  // `childTraceparent` goes on instead, so that the spans of a provider are below the record.
+  // `addTraceparent` sends another, so that the spans of a provider are below the record.
   ['traceparent', { kind: 'field', field: 'traceparent', sent: false, once: false }],
   ['tracestate', { kind: 'field', field: 'tracestate', sent: true, once: false }],
   ['baggage', { kind: 'field', field: 'baggage', sent: false, once: false }],
@@ -220,43 +219,6 @@ function decodeHeader(latin1: string): string {
   const bytes = Buffer.from(latin1, 'latin1')
   return isUtf8(bytes) ? bytes.toString('utf8') : latin1
 }
-
-/** The position of a call in the caller's trace. */
-export type TraceParent = {
-  trace_id: string
-  parent_observation_id: string
-  /** Two hex digits; the lowest bit says that the caller records the trace. */
-  flags: string
-}
-
-const version00 = /^00-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})$/
-const laterVersion = /^(?!ff|00)[0-9a-f]{2}-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})(?:-.*)?$/
-
-/**
- * Parses a `traceparent` header (W3C Trace Context, level 2). Returns undefined for an invalid one;
- * the call then starts a new trace, as the recommendation asks.
- */
-export function parseTraceparent(header: string): TraceParent | undefined {
-  const match = version00.exec(header) ?? laterVersion.exec(header)
-  const [, traceHex = '', parent = '', flags = ''] = match ?? []
-  if (/^0*$/.test(traceHex) || /^0*$/.test(parent)) return undefined
-  const trace_id = traceIdFrom(traceHex)
-  return trace_id === undefined ? undefined : { trace_id, parent_observation_id: parent, flags }
-}
-
-/**
- * Returns the `traceparent` for the provider: the observation of the call is the parent of the
- * provider's spans. `parent` is the position that the client named; a call without one starts a trace.
- */
-export function childTraceparent(
-  { trace_id, observation_id }: { trace_id: string; observation_id: string },
-  parent: Pick<TraceParent, 'flags'> | undefined,
-): string {
-  const flags = parent?.flags ?? sampledFlags
-  return `00-${trace_id.replaceAll('-', '')}-${observation_id}-${flags}`
-}
-
-const sampledFlags = '01'
 
 /**
  * A table from header names to roles. Most names have no role; a filter on length and first letter
