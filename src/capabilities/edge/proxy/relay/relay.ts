@@ -4,6 +4,7 @@ import type { Clock } from '../../../../kernel/time.ts'
 import type { Outcome } from '../../../../model/observation.ts'
 import type { QuietLog } from '../../../../platform/telemetry/index.ts'
 import { BodyCapture, ProviderAnswer } from '../call/bodies.ts'
+import { answeredEnding } from '../call/call-record.ts'
 import type { ProxySettings } from '../contract.ts'
 import { formats } from '../formats.ts'
 import { AnswerWriter } from './answer-writer.ts'
@@ -119,15 +120,8 @@ export class Relay implements Dispatcher.DispatchHandler, CallRelay {
     }
     if (this.#refusal) this.#passRefusal(controller, this.#refusal)
     if (this.#mask) this.#pass(this.#mask.end())
-    const { status_code } = this.answer
-    const failed = status_code >= 400
     this.#call.detachRelay()
-    this.#call.settle({
-      outcome: failed ? 'provider_error' : 'complete',
-      status_code,
-      error_type: failed ? String(status_code) : '',
-      error_message: '',
-    })
+    this.#call.settle(answeredEnding(this.answer))
     this.#writer?.end()
   }
 
