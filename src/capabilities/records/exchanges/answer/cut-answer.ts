@@ -46,23 +46,28 @@ const member_chars_max = 16 * 1024
 /** Returns the wanted members of the outermost object whose values are whole. */
 function headMembers(text: string): JsonObject {
   const found: Record<string, unknown> = {}
-  let depth = 0
-  for (let at = 0; at < text.length; at += 1) {
-    const char = text[at]
-    if (char === '{' || char === '[') depth += 1
-    else if (char === '}' || char === ']') depth -= 1
-    if (char !== '"') continue
-    const end = stringEnd(text, at)
-    if (end === -1) break
-    const name = depth === 1 ? text.slice(at + 1, end) : ''
-    if (wanted.has(name) && !(name in found)) {
-      const value = valueAfter(text, end + 1)
-      if (value !== undefined) found[name] = value
-    }
-    at = end
+  for (const { name, end } of outerStrings(text)) {
+    if (!wanted.has(name) || name in found) continue
+    const value = valueAfter(text, end + 1)
+    if (value !== undefined) found[name] = value
   }
   return found
 }
+
+/** Yields the strings of the outermost object that are in no inner one, with the places of their ends. */
+function* outerStrings(text: string): Generator<{ name: string; end: number }> {
+  let depth = 0
+  for (let at = 0; at < text.length; at += 1) {
+    depth += depthSteps[text[at] ?? ''] ?? 0
+    if (text[at] !== '"') continue
+    const end = stringEnd(text, at)
+    if (end === -1) return
+    if (depth === 1) yield { name: text.slice(at + 1, end), end }
+    at = end
+  }
+}
+
+const depthSteps: Readonly<Record<string, number>> = { '{': 1, '[': 1, '}': -1, ']': -1 }
 
 /** Returns the place of the quote that ends a string; -1 without one. */
 function stringEnd(text: string, start: number): number {
