@@ -173,6 +173,8 @@ const posts = [
   ...['/v1/messages', '/v1/messages/count_tokens', '/v1beta/interactions', '/v1/interactions'],
   ...['/v1beta/models/m:generateContent', '/v1beta/models/m:streamGenerateContent'],
   ...['/v1/models/m:generateContent', '/v1/models/m:countTokens'],
+  ...['/chat/completions', '/messages', '/openai/v1/responses', '/api/v1/embeddings'],
+  ...['/models/m:generateContent', '/openai/deployments/d/chat/completions'],
 ]
 const gets = ['/v1/models', '/v1/models/m', '/v1beta/models', '/v1beta/models/m']
 

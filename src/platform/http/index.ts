@@ -6,6 +6,7 @@ export { requestIdFrom } from './node-server.ts'
 export { openapiDocument, openapiRoute } from './openapi.ts'
 export { errorsOf } from './openapi-responses.ts'
 export { definePage } from './page.ts'
+export type { PathAlias } from './path-aliases.ts'
 export { answerClientError, discardRest } from './problem-reply.ts'
 export { createRateLimiter, headersFrom, type RateLimiter } from './rate-limit.ts'
 export {

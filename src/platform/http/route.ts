@@ -2,6 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { z } from 'zod'
 import type { Problem, ProblemCode } from '../../kernel/problem.ts'
 import { parseParts } from './parse-parts.ts'
+import type { PathAlias } from './path-aliases.ts'
 import type { Caller, RouteAuth, RouteScope } from './route-access.ts'
 
 type Schema = z.ZodType
@@ -211,6 +212,8 @@ export type RawRoute = RouteDocs & {
   reply: Schema
   /** Error format of its protocol. */
   error_format: RawErrorFormat
+  /** Starts of paths at which clients with another base URL find it; shared by the routes. */
+  aliases?: readonly PathAlias[]
   /** The route handles requests of every method, and rejects wrong methods in its own format. */
   every_method?: true
   handle: (request: IncomingMessage, response: ServerResponse, authorised: Authorised) => void

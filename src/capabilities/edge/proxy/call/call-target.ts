@@ -23,6 +23,20 @@ export function toTarget(url = ''): CallTarget {
   return { path: url.slice(0, query), query: url.slice(query), ...rest }
 }
 
+/** The start of the paths of Azure OpenAI, which name a deployment. */
+const deployments = '/openai/deployments/'
+
+/** Returns whether a path names a deployment of Azure OpenAI. */
+export function isOfDeployment(path: string): boolean {
+  return path.startsWith(deployments)
+}
+
+/** Returns the deployment that a path names. Throws `invalid_request` as `readPathModel` does. */
+export function readDeployment(path: string): string {
+  const rest = path.slice(deployments.length)
+  return readPathModel(rest.slice(0, rest.indexOf('/')))
+}
+
 /** Maximum characters of a model in a path. */
 const pathModel_max = 256
 

@@ -6,7 +6,7 @@ import { formats } from '../formats.ts'
 import { Relay, type RelayServices } from '../relay/relay.ts'
 import type { Upstream, Upstreams } from '../relay/upstream.ts'
 import type { Call } from './call.ts'
-import { readPathModel } from './call-target.ts'
+import { isOfDeployment, readDeployment, readPathModel } from './call-target.ts'
 import { type Credentials, readCredentials } from './credentials.ts'
 import { addProviderKey } from './provider-key.ts'
 import { readContext } from './request-headers.ts'
@@ -144,7 +144,7 @@ function admit(
   if (call.request.method !== 'GET') checkContentType(headers.content_type)
   const upstream = upstreamOf(call, upstreams)
   addProviderKey(call, credentials, { key, upstream })
-  if (formats[call.endpoint].path === undefined) call.target.model = modelIn(call)
+  call.target.model = modelIn(call)
   addTraceparent(call)
   if (headers.content_length > services.settings.body_bytes_max) {
     throw bodyTooLarge(services.settings.body_bytes_max)
@@ -153,8 +153,10 @@ function admit(
   return upstream
 }
 
-/** Returns the model in the path of a call; empty where the path is a collection. */
-function modelIn({ target }: Call): string {
+/** Returns the model or deployment in the path of a call; empty where it names none. */
+function modelIn({ endpoint, target }: Call): string {
+  if (isOfDeployment(target.path)) return readDeployment(target.path)
+  if (formats[endpoint].path !== undefined) return ''
   return /^\/v[^/]+\/models\/./.test(target.path) ? readPathModel(target.path) : ''
 }
 
@@ -170,20 +172,30 @@ function checkContentType(value: string): void {
 }
 
 /** Returns the provider that a call names, or that of its format. Throws when it cannot serve it. */
-function upstreamOf({ headers, endpoint, dialect }: Call, upstreams: Upstreams): Upstream {
-  const isOfAnthropic = endpoint === 'models' && dialect === 'anthropic'
-  const usual = isOfAnthropic ? 'anthropic' : formats[endpoint].provider
-  const name = headers.provider === '' ? usual : headers.provider.trim().toLowerCase()
+function upstreamOf(call: Call, upstreams: Upstreams): Upstream {
+  const { headers, endpoint } = call
+  const name = headers.provider === '' ? usualProvider(call) : headers.provider.trim().toLowerCase()
   const upstream = upstreams.get(name)
   const pointer = 'X-Provider'
   if (!upstream) {
-    const detail = `X-Provider: got ${quoted(headers.provider)}, expected one of ${upstreams.names().join(', ')}`
+    const names = upstreams.names().join(', ')
+    const detail =
+      headers.provider === ''
+        ? `X-Provider: this path needs the provider ${name}, which is not declared: name it in LOOPTRACE_PROVIDERS_FILE, or send one of ${names}`
+        : `X-Provider: got ${quoted(headers.provider)}, expected one of ${names}`
     throw problem('unknown_provider', { detail, faults: [{ pointer, detail }] })
   }
   if (upstream.paths[endpoint] !== undefined) return upstream
   const speakers = upstreams.names().filter((one) => upstreams.get(one)?.paths[endpoint])
   const detail = `X-Provider: ${name} does not speak ${endpoint}, expected ${speakers.join(' or ')}`
   throw problem('format_unsupported', { detail, faults: [{ pointer, detail }] })
+}
+
+/** Returns the provider of a call without X-Provider. */
+function usualProvider({ endpoint, dialect, target }: Call): string {
+  if (isOfDeployment(target.path)) return 'azure'
+  const isOfAnthropic = endpoint === 'models' && dialect === 'anthropic'
+  return isOfAnthropic ? 'anthropic' : formats[endpoint].provider
 }
 
 function quoted(value: string): string {

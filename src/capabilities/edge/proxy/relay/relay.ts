@@ -5,8 +5,9 @@ import type { Outcome } from '../../../../model/observation.ts'
 import type { QuietLog } from '../../../../platform/telemetry/index.ts'
 import { BodyCapture, ProviderAnswer } from '../call/bodies.ts'
 import { answeredEnding } from '../call/call-record.ts'
+import { isOfDeployment } from '../call/call-target.ts'
 import type { ProxySettings } from '../contract.ts'
-import { formats } from '../formats.ts'
+import { type Endpoint, formats } from '../formats.ts'
 import { AnswerWriter } from './answer-writer.ts'
 import { KeyMask } from './key-mask.ts'
 import type { CallRelay, RelayedCall } from './relayed-call.ts'
@@ -66,7 +67,7 @@ export class Relay implements Dispatcher.DispatchHandler, CallRelay {
 
   #dispatch(body: Buffer): void {
     const { headers, request, endpoint, target } = this.#call
-    const path = upstreamUrl(this.#upstream.paths[endpoint] ?? noPath, target)
+    const path = upstreamUrl(this.#pathOf(endpoint), target)
     const isGet = request.method === 'GET'
     this.#upstream.pool.dispatch(
       {
@@ -77,6 +78,12 @@ export class Relay implements Dispatcher.DispatchHandler, CallRelay {
       },
       this,
     )
+  }
+
+  #pathOf(endpoint: Endpoint): UpstreamPath {
+    const { paths, deployments } = this.#upstream
+    if (isOfDeployment(this.#call.target.path)) return deployments
+    return paths[endpoint] ?? noPath
   }
 
   onRequestStart(controller: Dispatcher.DispatchController): void {

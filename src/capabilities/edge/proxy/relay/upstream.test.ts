@@ -22,7 +22,7 @@ test.each([
 
 test('a path that names a model follows the base URL without the version of the client', () => {
   const { models } = pathsOf(openai, '/gateway/v1')
-  expect(models).toEqual({ path: '/gateway/v1', adds: 'path_without_version' })
+  expect(models).toEqual({ path: '/gateway/v1', adds: 'path_without_start' })
   const target = { path: '/v1/models/m', query: '?a=1' }
   expect(upstreamUrl(models ?? noPath, target)).toBe('/gateway/v1/models/m?a=1')
 })

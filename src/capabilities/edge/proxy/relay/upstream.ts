@@ -11,6 +11,8 @@ export type Upstream = {
   readonly pool: Pool
   /** Paths by the formats that the provider speaks. */
   readonly paths: Readonly<Partial<Record<Endpoint, UpstreamPath>>>
+  /** Paths of deployments of Azure OpenAI, which have no version. */
+  readonly deployments: UpstreamPath
   /** Where its key goes; undefined: where the format usually has it. */
   readonly key_in: KeyPlace | undefined
   /** What the connections of a provider of the file depend on; a change of it opens new ones. */
@@ -33,11 +35,12 @@ export type OwnKey = {
 }
 
 /**
- * A whole path, to which the path of the client is added as it is, or without its version.
+ * A whole path, or one to which that of the client is added: as it is, or without its first step, which
+ * is the version or the service.
  */
 export type UpstreamPath = {
   readonly path: string
-  readonly adds: 'nothing' | 'path' | 'path_without_version'
+  readonly adds: 'nothing' | 'path' | 'path_without_start'
 }
 
 export type Upstreams = {
@@ -67,14 +70,16 @@ export function createUpstreams({ base_urls, settings, lookup }: UpstreamOptions
     if (address === undefined) continue
     const url = new URL(address)
     const pool = new Pool(url.origin, poolOptions(settings))
-    usual.set(name, upstreamOf(name, { pool, paths: pathsOf(provider, basePath(url)) }))
+    const base = basePath(url)
+    usual.set(name, upstreamOf(name, { pool, base, paths: pathsOf(provider, base) }))
   }
   let byName: ReadonlyMap<string, Upstream> = usual
   const open = (one: ProviderWithKey) => {
     const url = new URL(one.base_url ?? '')
     const pool = new Pool(url.origin, poolOptions(settings, lookup(url.href)))
-    const paths = declaredPaths(one, basePath(url))
-    return upstreamOf(one.name, { pool, paths, key_in: one.key_in, source: sourceOf(one) })
+    const base = basePath(url)
+    const paths = declaredPaths(one, base)
+    return upstreamOf(one.name, { pool, base, paths, key_in: one.key_in, source: sourceOf(one) })
   }
   const find = (one: ProviderWithKey) => {
     const known = byName.get(one.name)
@@ -104,11 +109,15 @@ export function createUpstreams({ base_urls, settings, lookup }: UpstreamOptions
   }
 }
 
-type UpstreamParts = Pick<Upstream, 'pool' | 'paths'> & Partial<Pick<Upstream, 'key_in' | 'source'>>
+type UpstreamParts = Pick<Upstream, 'pool' | 'paths'> & { base: string } & Partial<
+    Pick<Upstream, 'key_in' | 'source'>
+  >
 
-function upstreamOf(provider: string, parts: UpstreamParts): Upstream {
+function upstreamOf(provider: string, { base, ...parts }: UpstreamParts): Upstream {
+  const root = base.replace(/\/v1$/, '')
+  const deployments = { path: root, adds: 'path_without_start' } as const
   const state = { own_key: undefined, inFlight: 0, usageRefusedUntil_ms: 0 }
-  return { provider, key_in: undefined, source: '', ...parts, ...state }
+  return { provider, deployments, key_in: undefined, source: '', ...parts, ...state }
 }
 
 /** Returns the `source` of a provider: without its key, whose change keeps the connections. */
@@ -156,7 +165,7 @@ function pathsBelow(
     const { path } = formats[endpoint]
     paths[endpoint] =
       path === undefined
-        ? { path: base, adds: 'path_without_version' }
+        ? { path: base, adds: 'path_without_start' }
         : { path: `${base}${path}`, adds: 'nothing' }
   }
   return paths
