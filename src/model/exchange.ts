@@ -5,11 +5,15 @@ export const exchangeEndpoints = [
   'chat.completions',
   'completions',
   'responses',
+  'responses.retrieve',
+  'responses.compact',
+  'responses.count_tokens',
   'messages',
   'messages.count_tokens',
   'generate_content',
   'generate_content.count_tokens',
   'interactions',
+  'interactions.retrieve',
   'embeddings',
 ] as const
 

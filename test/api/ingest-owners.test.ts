@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import fc from 'fast-check'
-import { expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { markDue } from '../../src/capabilities/detection/index.ts'
 import { ingestMeters } from '../../src/capabilities/ingest/meters.ts'
 import { computeTaskRollup } from '../../src/capabilities/ingest/roll-up/task-state.ts'
@@ -10,6 +10,7 @@ import type { ForeignRecord } from '../../src/capabilities/ingest/traces/recent-
 import { recentTracesChore } from '../../src/capabilities/ingest/traces/recent-traces.ts'
 import { settleTraces } from '../../src/capabilities/ingest/traces/settle-traces.ts'
 import type { Owner } from '../../src/capabilities/records/ownership/index.ts'
+import { isRetrieved, retrievedCallIds } from '../../src/capabilities/records/same-call/index.ts'
 import { conversationIdFrom } from '../../src/kernel/ids.ts'
 import { isModelCall, type Observation } from '../../src/model/observation.ts'
 import { openRelational, sql, type TaskTables } from '../../src/platform/relational/index.ts'
@@ -78,14 +79,25 @@ async function tasksOf(project_id: string) {
     .execute()
 }
 
-/** The proxy's records in other traces that name the response of a span. */
+/**
+ * The proxy's records in other traces that name the response of a span, and retrieved responses with
+ * usage in other traces than the record that began them.
+ */
 function foreignOf(rows: readonly Observation[]): ForeignRecord[] {
   const named = rows.filter((row) => isModelCall(row) && row.response_id !== '')
+  const isRecord = (row: Observation) => row.source === 'proxy' && !isRetrieved(row)
+  const hasUsage = (row: Observation) => row.usage_source === 'provider'
   return named.flatMap((span) =>
     named
-      .filter((one) => one.source === 'proxy' && span.source !== 'proxy')
+      .filter((one) =>
+        isRecord(span) ? isRetrieved(one) && hasUsage(one) : isRecord(one) && one !== span,
+      )
       .filter((one) => one.response_id === span.response_id && one.trace_id !== span.trace_id)
-      .map((record) => ({ ...record, span_trace_id: span.trace_id })),
+      .map((record) => ({
+        ...record,
+        has_usage: hasUsage(record),
+        span_trace_id: span.trace_id,
+      })),
   )
 }
 
@@ -269,6 +281,47 @@ function permutations<T>(items: readonly T[]): T[][] {
     permutations(items.toSpliced(at, 1)).map((rest) => [item, ...rest]),
   )
 }
+
+describe('a background response is one call, whichever exchange has its usage', () => {
+  const unused = { usage_source: 'none', cost_usd: null } as const
+  const noTokens = {
+    ...{ input_uncached_tokens: null, cache_read_tokens: null, cache_write_tokens: null },
+    ...{ output_visible_tokens: null, reasoning_tokens: null },
+  } as const
+  type Case = [what: string, began: object, retrieved: object, counts: string, tokens: number]
+  const cases: Case[] = [
+    ['a poll', { ...unused, ...noTokens }, {}, 'retrieved', 15],
+    ['a stream that ended, then a poll', {}, {}, 'began', 15],
+    ['a stream without a price, then a poll', { cost_usd: null }, {}, 'began', 15],
+    ['a stream that was cut, then a replay', { usage_source: 'estimated' }, {}, 'retrieved', 15],
+    ['a cancelled one', { ...unused, ...noTokens }, { ...unused, ...noTokens }, 'began', 0],
+  ]
+  test.each(cases)('%s', async (...one) => {
+    const [, began, retrieved, counts, tokens] = one
+    for (const order of permutations(['began', 'retrieved', 'retrieved', 'root'])) {
+      const [store, project_id, trace_id] = [openStore(), randomUUID(), randomUUID()]
+      const ids = retrievedCallIds(project_id, 'r1')
+      const rows: Record<string, Observation> = {
+        root: rowOf(project_id, {
+          ...{ trace_id, observation_id: 'root', type: 'agent', source: 'otlp', task_id: 'T' },
+        }),
+        began: rowOf(project_id, {
+          ...{ trace_id, observation_id: 'began', parent_observation_id: 'root' },
+          ...{ response_id: 'r1', ...began },
+        }),
+        retrieved: rowOf(project_id, { ...ids, response_id: 'r1', ...retrieved }),
+      }
+      for (const name of order) await deliver(store, [rows[name] as Observation])
+      const of = (id: string) => store.rows().find((row) => row.observation_id === id)
+      const found = { began: of('began'), retrieved: of(ids.observation_id) }
+      const counted = Object.entries(found).filter(([, row]) => row?.counted_with === '')
+      expect([order, counted.map(([name]) => name)]).toEqual([order, [counts]])
+      expect(await tasksOf(project_id)).toMatchObject([
+        { task_id: 'T', calls: 1, merged_calls: 1, total_tokens: tokens },
+      ])
+    }
+  })
+})
 
 test('10,000 children that come before their root', { timeout: 60_000 }, async () => {
   const [store, project_id, trace_id] = [openStore(), randomUUID(), randomUUID()]

@@ -175,8 +175,12 @@ const posts = [
   ...['/v1/models/m:generateContent', '/v1/models/m:countTokens'],
   ...['/chat/completions', '/messages', '/openai/v1/responses', '/api/v1/embeddings'],
   ...['/models/m:generateContent', '/openai/deployments/d/chat/completions'],
+  ...['/v1/responses/compact', '/v1/responses/resp_1/cancel'],
 ]
-const gets = ['/v1/models', '/v1/models/m', '/v1beta/models', '/v1beta/models/m']
+const gets = [
+  ...['/v1/models', '/v1/models/m', '/v1beta/models', '/v1beta/models/m'],
+  ...['/v1/responses/resp_1', '/v1beta/interactions/v1_1', '/models'],
+]
 
 const [usualKey = ''] = validKeys
 const key = fc.oneof(

@@ -64,13 +64,15 @@ const headers: RawRoute['headers'] = [
 const anyObject = z.record(z.string(), z.unknown())
 const params = {
   model: z.string().max(256).describe('Model of the provider, without `models/`.'),
+  response_id: z.string().max(256).describe('Id of the response or interaction.'),
   deployment: z.string().max(256).describe('Deployment of Azure OpenAI.'),
 }
 
 function paramsOf(url: string): Pick<RawRoute, 'params'> {
-  if (url.includes('{model}')) return { params: z.strictObject({ model: params.model }) }
-  if (!url.includes('{deployment}')) return {}
-  return { params: z.strictObject({ deployment: params.deployment }) }
+  const name = (['model', 'response_id', 'deployment'] as const).find((one) =>
+    url.includes(`{${one}}`),
+  )
+  return name === undefined ? {} : { params: z.strictObject({ [name]: params[name] }) }
 }
 
 const errors: ProblemCode[] = [

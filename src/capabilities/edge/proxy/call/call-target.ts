@@ -37,6 +37,14 @@ export function readDeployment(path: string): string {
   return readPathModel(rest.slice(0, rest.indexOf('/')))
 }
 
+/**
+ * Checks the id of a response in a path: `/v1/responses/{id}`, with `/cancel` or without. Throws
+ * `invalid_request` as `readPathModel` does.
+ */
+export function checkResponseId(path: string): void {
+  readPathModel(path.split('/')[3] ?? '')
+}
+
 /** Maximum characters of a model in a path. */
 const pathModel_max = 256
 
@@ -53,8 +61,8 @@ export function readPathModel(path: string): string {
     return model
   }
   const detail = isKey
-    ? 'the model in the path is a project key, expected a model'
-    : `the model in the path: expected at most ${pathModel_max} letters, digits, ".", "_", "-", "@" or ":"`
+    ? 'the name in the path is a project key, expected a model or an id'
+    : `the name in the path: expected at most ${pathModel_max} letters, digits, ".", "_", "-", "@" or ":"`
   throw problem('invalid_request', { detail, faults: [{ pointer: 'path', detail }] })
 }
 

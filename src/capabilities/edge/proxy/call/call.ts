@@ -5,7 +5,7 @@ import type { Outcome } from '../../../../model/observation.ts'
 import { discardRest } from '../../../../platform/http/index.ts'
 import type { QuietLog } from '../../../../platform/telemetry/index.ts'
 import type { Ending, ExchangeRecorder, ProjectKey, ProxySettings } from '../contract.ts'
-import { type Dialect, type Endpoint, isRecorded } from '../formats.ts'
+import { type Dialect, type Endpoint, isRecorded, isRetrieval } from '../formats.ts'
 import type { CallRelay, RelayedCall } from '../relay/relayed-call.ts'
 import type { Upstream } from '../relay/upstream.ts'
 import { hasLargeRest, noBytes, type ProviderAnswer, RequestBody } from './bodies.ts'
@@ -19,6 +19,7 @@ import {
   toExchangeFacts,
 } from './call-record.ts'
 import { type CallTarget, toTarget } from './call-target.ts'
+import { isFinal } from './final-response.ts'
 import type { ProxyMeters } from './meters.ts'
 import { writeProviderError } from './provider-error.ts'
 import { type CallContext, noContext, type RequestHeaders } from './request-headers.ts'
@@ -277,11 +278,13 @@ export class Call implements RelayedCall {
       ending,
       ended_ms: this.#endedAt_ms,
     })
+    const isStreamEnded = answer?.hasStreamEnd(this.endpoint) ?? false
     const request = isRequestCaptured ? this.body.received() : noBytes
     const response = redactKey(answer?.body?.take() ?? noBytes, this.target.provider_key, {
       failed: this.#statusCode() >= 400,
       streamed: facts.streamed,
     })
+    if (isRetrieval(this.endpoint) && !isFinal(response, facts, isStreamEnded)) return
     this.services.recorder.record({ facts, request, response })
   }
 }

@@ -2,11 +2,11 @@ import { Problem, problem } from '../../../../kernel/problem.ts'
 import type { RateLimiter } from '../../../../platform/http/index.ts'
 import type { Logger } from '../../../../platform/telemetry/index.ts'
 import type { ProjectKey, ProjectKeys } from '../contract.ts'
-import { formats } from '../formats.ts'
+import { formats, isRetrieval } from '../formats.ts'
 import { Relay, type RelayServices } from '../relay/relay.ts'
 import type { Upstream, Upstreams } from '../relay/upstream.ts'
 import type { Call } from './call.ts'
-import { isOfDeployment, readDeployment, readPathModel } from './call-target.ts'
+import { checkResponseId, isOfDeployment, readDeployment, readPathModel } from './call-target.ts'
 import { type Credentials, readCredentials } from './credentials.ts'
 import { addProviderKey } from './provider-key.ts'
 import { readContext } from './request-headers.ts'
@@ -141,7 +141,9 @@ function admit(
 ): Upstream {
   const { headers, services } = call
   call.setContext(readContext(headers))
-  if (call.request.method !== 'GET') checkContentType(headers.content_type)
+  if (call.request.method !== 'GET' && !isRetrieval(call.endpoint)) {
+    checkContentType(headers.content_type)
+  }
   const upstream = upstreamOf(call, upstreams)
   addProviderKey(call, credentials, { key, upstream })
   call.target.model = modelIn(call)
@@ -156,6 +158,7 @@ function admit(
 /** Returns the model or deployment in the path of a call; empty where it names none. */
 function modelIn({ endpoint, target }: Call): string {
   if (isOfDeployment(target.path)) return readDeployment(target.path)
+  if (isRetrieval(endpoint)) checkResponseId(target.path)
   if (formats[endpoint].path !== undefined) return ''
   return /^\/v[^/]+\/models\/./.test(target.path) ? readPathModel(target.path) : ''
 }

@@ -43,7 +43,9 @@ const path = z
     'expected a path that begins with "/", with an optional query',
   )
 
-const pathNames = endpoints.filter((endpoint) => formats[endpoint].path !== undefined)
+/** Other routes of Responses and Interactions come with these formats. */
+const formatNames = endpoints.filter((name) => !/^(?:responses|interactions)\./.test(name))
+const pathNames = formatNames.filter((endpoint) => formats[endpoint].path !== undefined)
 
 const providerSchema = z
   .strictObject({
@@ -51,7 +53,7 @@ const providerSchema = z
       .string()
       .regex(/^[a-z][a-z0-9_-]{0,63}$/, 'expected 1–64 of a–z, 0–9, "_" or "-", a letter first'),
     base_url: baseUrl.optional(),
-    formats: z.array(z.enum(endpoints)).min(1).max(endpoints.length).optional(),
+    formats: z.array(z.enum(formatNames)).min(1).max(formatNames.length).optional(),
     key_in: z.enum(keyPlaces).optional(),
     paths: z.partialRecord(z.enum(pathNames), path).optional(),
     key_file: z.string().min(1).optional(),

@@ -148,13 +148,25 @@ export function declaredPaths(
   { formats: spoken, paths: own }: Pick<ProviderWithKey, 'formats' | 'paths'>,
   base: string,
 ): Upstream['paths'] {
-  const paths = pathsBelow(base, spoken)
+  const paths = pathsBelow(base, spoken.flatMap(withRoutesBeside))
   for (const endpoint of spoken) {
     const path = own[endpoint]
     if (path !== undefined) paths[endpoint] = { path: `${base}${path}`, adds: 'nothing' }
   }
   return paths
 }
+
+/** A provider of Responses or Interactions has the routes beside them. */
+function withRoutesBeside(endpoint: Endpoint): Endpoint[] {
+  if (endpoint === 'responses') return [endpoint, ...besideResponses]
+  return endpoint === 'interactions' ? [endpoint, 'interactions.retrieve'] : [endpoint]
+}
+
+const besideResponses = [
+  'responses.retrieve',
+  'responses.compact',
+  'responses.count_tokens',
+] as const
 
 function pathsBelow(
   base: string,

@@ -110,9 +110,12 @@ export const notJson = 'the answer is not JSON'
 /** Formats whose good answer is a message; vectors and counts are not kept as output. */
 const chatFormats: ReadonlySet<string> = new Set([
   'responses',
+  'responses.retrieve',
+  'responses.compact',
   'messages',
   'generate_content',
   'interactions',
+  'interactions.retrieve',
 ])
 
 function toAnswer({ message, finish_reason, ...answer }: FormatAnswer, dropped: number): Answer {

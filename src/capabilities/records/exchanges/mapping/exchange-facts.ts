@@ -37,6 +37,11 @@ export function factsFault(facts: ExchangeFacts): string | undefined {
 
 const id_chars_max = 64
 
+/** Returns whether an exchange retrieves or cancels a response that an earlier one began. */
+export function isRetrieval({ endpoint }: Pick<ExchangeFacts, 'endpoint'>): boolean {
+  return endpoint === 'responses.retrieve' || endpoint === 'interactions.retrieve'
+}
+
 function timeFault(facts: ExchangeFacts): string | undefined {
   if (!isTime(facts.start_time)) return 'start_time: expected nanoseconds since 1970'
   if (!isTime(facts.end_time)) return 'end_time: expected nanoseconds since 1970'
@@ -101,7 +106,8 @@ export function callEnding(facts: ExchangeFacts, answer: ReadAnswer): CallEnding
     answer.choices.find((choice) => choice.finish_reason !== '')?.finish_reason ?? '',
   )
   if (outcome === 'complete') {
-    return { status: 'ok', outcome, error_type: '', error_message: '', finish_reason }
+    const status = finish_reason === 'cancelled' ? 'cancelled' : 'ok'
+    return { status, outcome, error_type: '', error_message: '', finish_reason }
   }
   const reported = readReportedError(facts, answer, outcome)
   return {
