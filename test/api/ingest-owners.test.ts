@@ -417,16 +417,37 @@ function rowsOfTree(project_id: string, nodes: readonly Node[]): Observation[] {
   })
 }
 
+/** Retrieved responses, which may name those of the tree. */
+function rowsOfRetrievals(project_id: string, retrievals: readonly Retrieval[]): Observation[] {
+  return retrievals.map(({ response_id, usage_source }) =>
+    rowOf(project_id, {
+      ...retrievedCallIds(project_id, response_id),
+      ...{ response_id, usage_source, source: 'proxy' },
+    }),
+  )
+}
+
+type Retrieval = Pick<Node, 'response_id' | 'usage_source'>
+
+const retrievals = fc.uniqueArray(
+  fc.record({
+    response_id: fc.constantFrom('r1', 'r2'),
+    usage_source: fc.constantFrom('provider' as const, 'none' as const),
+  }),
+  { selector: ({ response_id }) => response_id },
+)
+
 class Killed extends Error {}
 
 test('any split, order, repeat and kill, and two workers, end in the same owners and sums', async () => {
   const world = fc.tuple(
     fc.array(node, { minLength: 2, maxLength: 10 }),
     fc.array(batch, { minLength: 1, maxLength: 6 }),
+    retrievals,
   )
-  const run = async ([nodes, batches]: [Node[], Batch[]]) => {
+  const run = async ([nodes, batches, retrieved]: [Node[], Batch[], Retrieval[]]) => {
     const [store, project_id] = [openStore(), randomUUID()]
-    const rows = rowsOfTree(project_id, nodes)
+    const rows = [...rowsOfTree(project_id, nodes), ...rowsOfRetrievals(project_id, retrieved)]
     const all = batches.map(({ rows: places }) =>
       [...new Set(places.map((place) => place % rows.length))].flatMap(
         (place) => rows[place] ?? [],
