@@ -6,7 +6,6 @@ export { requestIdFrom } from './node-server.ts'
 export { openapiDocument, openapiRoute } from './openapi.ts'
 export { errorsOf } from './openapi-responses.ts'
 export { definePage } from './page.ts'
-export type { PathAlias } from './path-aliases.ts'
 export { answerClientError, discardRest } from './problem-reply.ts'
 export { createRateLimiter, headersFrom, type RateLimiter } from './rate-limit.ts'
 export {
@@ -15,6 +14,7 @@ export {
   defineRawRoute,
   defineRoute,
   linesMediaType,
+  type PathAlias,
   type RawRoute,
   type RequestHeaders,
   type Route,

@@ -1,7 +1,4 @@
-import type { RawRoute } from './route.ts'
-
-/** A start of paths at which a raw route is served too, in place of the start of its URL. */
-export type PathAlias = { readonly start: string; readonly instead_of: string }
+import type { PathAlias, RawRoute } from './route.ts'
 
 type Find = (method: string | undefined, path: string) => RawRoute | undefined
 

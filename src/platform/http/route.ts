@@ -2,7 +2,6 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { z } from 'zod'
 import type { Problem, ProblemCode } from '../../kernel/problem.ts'
 import { parseParts } from './parse-parts.ts'
-import type { PathAlias } from './path-aliases.ts'
 import type { Caller, RouteAuth, RouteScope } from './route-access.ts'
 
 type Schema = z.ZodType
@@ -196,6 +195,9 @@ export function defineRoute<
  * google.rpc.Status of OTLP.
  */
 export type RawErrorFormat = 'ProviderError' | 'AnthropicError' | 'GoogleError' | 'RpcStatus'
+
+/** A start of paths at which a raw route is served too, in place of the start of its URL. */
+export type PathAlias = { readonly start: string; readonly instead_of: string }
 
 /**
  * A route of the data plane that reads and writes the socket itself: the server passes it the

@@ -79,7 +79,7 @@ function toCallRow({ has_usage, ...record }: ForeignRecord, isRetrieval: boolean
     model: '',
     model_requested: '',
   } as const
-  // What was retrieved counts only before a record without the usage of the provider.
+  // A retrieved response counts only before a record without the usage of the provider.
   if (isRetrieved(row)) return { ...row, usage_source: 'provider', cost_usd: null }
   // The record that began a response counts before its retrieval only if it has the usage.
   if (isRetrieval && !has_usage)

@@ -11,7 +11,7 @@ export type CallTarget = {
   model: string
   /** The provider's key without its scheme; empty before it is read. */
   provider_key: string
-  /** The key of a key file of ours, which no answer may show to the client; empty without one. */
+  /** The key of a key file, which answers must not show; empty for a key of the client. */
   own_key: string
 }
 

@@ -15,7 +15,7 @@ export type Upstream = {
   readonly deployments: UpstreamPath
   /** Where its key goes; undefined: where the format usually has it. */
   readonly key_in: KeyPlace | undefined
-  /** What the connections of a provider of the file depend on; a change of it opens new ones. */
+  /** Address, formats and paths of a provider of the file, as text: a change opens new connections. */
   readonly source: string
   /** The key of the providers file, for calls that bring none. */
   own_key: OwnKey | undefined

@@ -135,7 +135,7 @@ function outcomeOf(facts: ExchangeFacts, answer: ReadAnswer): Outcome {
   return 'complete'
 }
 
-/** Returns why a whole answer without an error is no answer of a model, if it is none. */
+/** Returns the fault of an answer that cannot be that of a model; undefined for a good one. */
 function malformation(facts: ExchangeFacts, answer: ReadAnswer): string | undefined {
   if (facts.status_code >= 400) return undefined
   const isUnread = answer.fault === notJson && facts.content_state === 'full'
