@@ -139,7 +139,9 @@ function outcomeOf(facts: ExchangeFacts, answer: ReadAnswer): Outcome {
 function malformation(facts: ExchangeFacts, answer: ReadAnswer): string | undefined {
   if (facts.status_code >= 400) return undefined
   const isUnread = answer.fault === notJson && facts.content_state === 'full'
-  return malformedReason(facts) ?? (isUnread ? answer.fault : undefined)
+  const isEmpty = answer.choices.length === 0 && answer.unknownText === ''
+  const response_bytes = isEmpty ? facts.response_bytes : Math.max(1, facts.response_bytes)
+  return malformedReason({ ...facts, response_bytes }) ?? (isUnread ? answer.fault : undefined)
 }
 
 /**
