@@ -86,7 +86,7 @@ const files: Record<string, string> = {
   ...Object.fromEntries(
     routes
       .filter(({ scope }) => scope.level === 'project' && scope.key === 'proxy:write')
-      .map(({ url }) => [url, 'capabilities/edge/proxy/routes.ts']),
+      .map(({ url }) => [url, 'capabilities/edge/proxy/call-routes.ts']),
   ),
   '/v1/logs': 'capabilities/edge/otlp/receiver/receiver.ts',
   '/v1/metrics': 'capabilities/edge/otlp/receiver/receiver.ts',

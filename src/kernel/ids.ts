@@ -41,6 +41,11 @@ export function traceIdFrom(value: string): string | undefined {
   return value.toLowerCase().replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5')
 }
 
+/** Returns a trace id that a text and a project always have: a UUIDv5 in the namespace of the project. */
+export function traceIdFor(project_id: string, text: string): string {
+  return uuidV5(text, project_id)
+}
+
 /**
  * Returns the conversation id for an X-Conversation-ID: the value itself when it is a UUID,
  * otherwise a UUIDv5 in the namespace of the project, with the client's value as `external_id`.

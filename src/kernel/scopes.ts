@@ -1,6 +1,7 @@
 /** Scopes of keys. A key has a list of scopes; a person has a role instead. */
 export const keyScopes = [
   'proxy:write',
+  'proxy:provider_key',
   'ingest:write',
   'traces:read',
   'tasks:read',

@@ -6,11 +6,15 @@ export const exchangeEndpoints = [
   'chat.completions',
   'completions',
   'responses',
+  'responses.retrieve',
+  'responses.compact',
+  'responses.count_tokens',
   'messages',
   'messages.count_tokens',
   'generate_content',
   'generate_content.count_tokens',
   'interactions',
+  'interactions.retrieve',
   'embeddings',
 ] as const
 
@@ -66,3 +70,23 @@ export type ExchangeFacts = {
 
 /** One call as the edge hands it to the worker. */
 export type Exchange = { facts: ExchangeFacts; request: Uint8Array; response: Uint8Array }
+
+/** Error type of an answer that is no answer of a model, although its status names no error. */
+export const malformedAnswer = 'malformed_answer'
+
+/**
+ * Returns why an answer that arrived whole is no answer of a model; undefined for one that may be.
+ * Statuses of errors are not looked at.
+ */
+export function malformedReason({
+  status_code,
+  response_bytes,
+  response_type,
+}: Pick<ExchangeFacts, 'status_code' | 'response_bytes' | 'response_type'>): string | undefined {
+  if (status_code >= 300 && status_code < 400) {
+    return `the provider answered with a redirect, status ${status_code}`
+  }
+  if (response_bytes === 0) return `the provider answered without a body, status ${status_code}`
+  const isPage = /^\s*(?:text\/html|application\/xhtml\+xml)\b/i.test(response_type)
+  return isPage ? 'the provider answered with a page of HTML' : undefined
+}

@@ -15,18 +15,24 @@ import {
   createCaptureRecorder,
   createProxy,
   createRecorder,
+  openProvidersFile,
   type ProjectKeys,
+  type ProvidersFile,
+  ProvidersFileRefused,
+  providersFileGauge,
   proxyRoutes,
   type Recorder,
 } from '../capabilities/edge/proxy/index.ts'
 import { createPricing } from '../capabilities/records/pricing/index.ts'
 import { newId } from '../kernel/ids.ts'
-import type { RoleConfig } from '../platform/config/index.ts'
+import { ConfigError, type RoleConfig } from '../platform/config/index.ts'
 import { AddressUnavailable } from '../platform/http/index.ts'
+import { type Outbound, portsOf } from '../platform/outbound/index.ts'
 import type { Queue } from '../platform/queue/index.ts'
 import type { Logger } from '../platform/telemetry/index.ts'
 import { type Intake, openIntake } from './intake.ts'
 import { listen, type OtlpService } from './listen.ts'
+import { openReceivers } from './notifications.ts'
 import { openClusterQueue, withFileSpool } from './queues.ts'
 import { type RoleContext, type Running, run } from './running.ts'
 import { openPostgres } from './stores.ts'
@@ -93,13 +99,17 @@ export function openRecorder(
 
 /** Creates the proxy. `listen` drains and closes it. */
 export function openProxy(
-  { metrics, clock, logger }: Pick<RoleContext, 'metrics' | 'clock' | 'logger'>,
+  context: Pick<RoleContext, 'metrics' | 'clock' | 'logger' | 'parts' | 'checks'>,
   config: EdgeConfig,
   { keys, recorder }: { keys: ProjectKeys; recorder: Recorder },
 ): CompletionProxy {
+  const { metrics, clock, logger } = context
+  const outbound = openReceivers(config)
   return createProxy({
     keys,
     recorder,
+    outbound,
+    providers_file: openProviders(context, config, outbound),
     base_urls: {
       openai: config.openai_base_url,
       anthropic: config.anthropic_base_url,
@@ -122,6 +132,31 @@ export function openProxy(
     metrics,
     logger,
   })
+}
+
+/**
+ * Opens the providers file of the settings; undefined without one. A later fault of the file shows in
+ * readiness and keeps the process ready. Throws ConfigError for a file that is not valid.
+ */
+function openProviders(
+  { metrics, logger, parts, checks }: Pick<RoleContext, 'metrics' | 'logger' | 'parts' | 'checks'>,
+  { providers_file: path, providers_reload_ms: reload_ms }: EdgeConfig,
+  outbound: Outbound,
+): ProvidersFile | undefined {
+  let file: ProvidersFile | undefined
+  providersFileGauge(metrics, () => file?.fault() ?? null)
+  if (path === undefined) return undefined
+  try {
+    const refusal = (url: string) => outbound.refusal(url, portsOf(url))?.message
+    const opened = openProvidersFile({ path, reload_ms, refusal, logger })
+    file = opened
+    parts.defer(() => opened.close())
+    checks.push({ name: 'providers_file', check: async () => opened.fault(), is_advisory: true })
+    return opened
+  } catch (error) {
+    if (!(error instanceof ProvidersFileRefused)) throw error
+    throw new ConfigError(`LOOPTRACE_PROVIDERS_FILE: ${error.message}`)
+  }
 }
 
 type OtlpConfig = Pick<

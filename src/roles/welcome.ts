@@ -124,7 +124,13 @@ async function playSample(
   const { openai, anthropic, gemini } = provider.base_urls
   const proxy = openProxy(
     own,
-    { ...config, openai_base_url: openai, anthropic_base_url: anthropic, gemini_base_url: gemini },
+    {
+      ...config,
+      openai_base_url: openai,
+      anthropic_base_url: anthropic,
+      gemini_base_url: gemini,
+      providers_file: undefined,
+    },
     sample,
   )
   const port = await listen(

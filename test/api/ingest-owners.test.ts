@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import fc from 'fast-check'
-import { expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { markDue } from '../../src/capabilities/detection/index.ts'
 import { ingestMeters } from '../../src/capabilities/ingest/meters.ts'
 import { computeTaskRollup } from '../../src/capabilities/ingest/roll-up/task-state.ts'
@@ -10,6 +10,7 @@ import type { ForeignRecord } from '../../src/capabilities/ingest/traces/recent-
 import { recentTracesChore } from '../../src/capabilities/ingest/traces/recent-traces.ts'
 import { settleTraces } from '../../src/capabilities/ingest/traces/settle-traces.ts'
 import type { Owner } from '../../src/capabilities/records/ownership/index.ts'
+import { isRetrieved, retrievedCallIds } from '../../src/capabilities/records/same-call/index.ts'
 import { conversationIdFrom } from '../../src/kernel/ids.ts'
 import { isModelCall, type Observation } from '../../src/model/observation.ts'
 import { openRelational, sql, type TaskTables } from '../../src/platform/relational/index.ts'
@@ -78,14 +79,25 @@ async function tasksOf(project_id: string) {
     .execute()
 }
 
-/** The proxy's records in other traces that name the response of a span. */
+/**
+ * The proxy's records in other traces that name the response of a span, and retrieved responses with
+ * usage in other traces than the record that began them.
+ */
 function foreignOf(rows: readonly Observation[]): ForeignRecord[] {
   const named = rows.filter((row) => isModelCall(row) && row.response_id !== '')
+  const isRecord = (row: Observation) => row.source === 'proxy' && !isRetrieved(row)
+  const hasUsage = (row: Observation) => row.usage_source === 'provider'
   return named.flatMap((span) =>
     named
-      .filter((one) => one.source === 'proxy' && span.source !== 'proxy')
+      .filter((one) =>
+        isRecord(span) ? isRetrieved(one) && hasUsage(one) : isRecord(one) && one !== span,
+      )
       .filter((one) => one.response_id === span.response_id && one.trace_id !== span.trace_id)
-      .map((record) => ({ ...record, span_trace_id: span.trace_id })),
+      .map((record) => ({
+        ...record,
+        has_usage: hasUsage(record),
+        span_trace_id: span.trace_id,
+      })),
   )
 }
 
@@ -236,6 +248,81 @@ test('a call of a framework, of a library and of the proxy counts once, in any o
   }
 })
 
+test('spans of the provider’s own service below the record count with it, in any order', async () => {
+  const trace_id = randomUUID()
+  const of = (observation_id: string, more: Partial<Observation>) =>
+    rowOf('', { trace_id, observation_id, source: 'otlp', ...more })
+  const rows = {
+    client: of('client', { task_id: 'T', user_id: 'ann' }),
+    // The proxy sends the id of its record upstream, as the parent of the provider's spans.
+    record: of('record', { source: 'proxy', parent_observation_id: 'client', response_id: 'r1' }),
+    server: of('server', { type: 'span', parent_observation_id: 'record' }),
+    model: of('model', { parent_observation_id: 'server' }),
+  }
+  for (const order of permutations(Object.values(rows))) {
+    const [store, project_id] = [openStore(), randomUUID()]
+    for (const row of order) await deliver(store, [{ ...row, project_id }])
+    expect(await tasksOf(project_id)).toMatchObject([
+      { task_id: 'T', calls: 1, merged_calls: 2, total_tokens: 15 },
+    ])
+    const counted = store.rows().map((row) => [row.observation_id, row.counted_with, row.user_id])
+    expect(counted.toSorted()).toEqual([
+      ['client', 'record', 'ann'],
+      ['model', 'record', 'ann'],
+      ['record', '', 'ann'],
+      ['server', '', 'ann'],
+    ])
+  }
+})
+
+function permutations<T>(items: readonly T[]): T[][] {
+  if (items.length < 2) return [[...items]]
+  return items.flatMap((item, at) =>
+    permutations(items.toSpliced(at, 1)).map((rest) => [item, ...rest]),
+  )
+}
+
+describe('a background response is one call, whichever exchange has its usage', () => {
+  const unused = { usage_source: 'none', cost_usd: null } as const
+  const noTokens = {
+    ...{ input_uncached_tokens: null, cache_read_tokens: null, cache_write_tokens: null },
+    ...{ output_visible_tokens: null, reasoning_tokens: null },
+  } as const
+  type Case = [what: string, began: object, retrieved: object, counts: string, tokens: number]
+  const cases: Case[] = [
+    ['a poll', { ...unused, ...noTokens }, {}, 'retrieved', 15],
+    ['a stream that ended, then a poll', {}, {}, 'began', 15],
+    ['a stream without a price, then a poll', { cost_usd: null }, {}, 'began', 15],
+    ['a stream that was cut, then a replay', { usage_source: 'estimated' }, {}, 'retrieved', 15],
+    ['a cancelled one', { ...unused, ...noTokens }, { ...unused, ...noTokens }, 'began', 0],
+  ]
+  test.each(cases)('%s', async (...one) => {
+    const [, began, retrieved, counts, tokens] = one
+    for (const order of permutations(['began', 'retrieved', 'retrieved', 'root'])) {
+      const [store, project_id, trace_id] = [openStore(), randomUUID(), randomUUID()]
+      const ids = retrievedCallIds(project_id, 'r1')
+      const rows: Record<string, Observation> = {
+        root: rowOf(project_id, {
+          ...{ trace_id, observation_id: 'root', type: 'agent', source: 'otlp', task_id: 'T' },
+        }),
+        began: rowOf(project_id, {
+          ...{ trace_id, observation_id: 'began', parent_observation_id: 'root' },
+          ...{ response_id: 'r1', ...began },
+        }),
+        retrieved: rowOf(project_id, { ...ids, response_id: 'r1', ...retrieved }),
+      }
+      for (const name of order) await deliver(store, [rows[name] as Observation])
+      const of = (id: string) => store.rows().find((row) => row.observation_id === id)
+      const found = { began: of('began'), retrieved: of(ids.observation_id) }
+      const counted = Object.entries(found).filter(([, row]) => row?.counted_with === '')
+      expect([order, counted.map(([name]) => name)]).toEqual([order, [counts]])
+      expect(await tasksOf(project_id)).toMatchObject([
+        { task_id: 'T', calls: 1, merged_calls: 1, total_tokens: tokens },
+      ])
+    }
+  })
+})
+
 test('10,000 children that come before their root', { timeout: 60_000 }, async () => {
   const [store, project_id, trace_id] = [openStore(), randomUUID(), randomUUID()]
   const children = Array.from({ length: 10_000 }, (_, at) =>
@@ -330,16 +417,37 @@ function rowsOfTree(project_id: string, nodes: readonly Node[]): Observation[] {
   })
 }
 
+/** Retrieved responses, which may name those of the tree. */
+function rowsOfRetrievals(project_id: string, retrievals: readonly Retrieval[]): Observation[] {
+  return retrievals.map(({ response_id, usage_source }) =>
+    rowOf(project_id, {
+      ...retrievedCallIds(project_id, response_id),
+      ...{ response_id, usage_source, source: 'proxy' },
+    }),
+  )
+}
+
+type Retrieval = Pick<Node, 'response_id' | 'usage_source'>
+
+const retrievals = fc.uniqueArray(
+  fc.record({
+    response_id: fc.constantFrom('r1', 'r2'),
+    usage_source: fc.constantFrom('provider' as const, 'none' as const),
+  }),
+  { selector: ({ response_id }) => response_id },
+)
+
 class Killed extends Error {}
 
 test('any split, order, repeat and kill, and two workers, end in the same owners and sums', async () => {
   const world = fc.tuple(
     fc.array(node, { minLength: 2, maxLength: 10 }),
     fc.array(batch, { minLength: 1, maxLength: 6 }),
+    retrievals,
   )
-  const run = async ([nodes, batches]: [Node[], Batch[]]) => {
+  const run = async ([nodes, batches, retrieved]: [Node[], Batch[], Retrieval[]]) => {
     const [store, project_id] = [openStore(), randomUUID()]
-    const rows = rowsOfTree(project_id, nodes)
+    const rows = [...rowsOfTree(project_id, nodes), ...rowsOfRetrievals(project_id, retrieved)]
     const all = batches.map(({ rows: places }) =>
       [...new Set(places.map((place) => place % rows.length))].flatMap(
         (place) => rows[place] ?? [],

@@ -30,6 +30,27 @@ function unasked(response: Uint8Array): string {
 
 const clientGone = { outcome: 'client_gone', error_type: 'client_gone' }
 
+describe('an answer that is no answer of a model', () => {
+  test.each([
+    ['200 OK', 'Content-Length: 0', '', /without a body/],
+    ['204 No Content', 'X-A: b', '', /without a body/],
+    ['302 Found', 'Location: /x\r\nContent-Length: 0', '', /a redirect, status 302/],
+    ['200 OK', 'Content-Type: text/html\r\nContent-Length: 4', '<p/>', /a page of HTML/],
+    ['200 OK', 'Content-Type: text/event-stream\r\nContent-Length: 0', '', /without a body/],
+  ])('%s, %s passes and is not counted as complete', async (line, head, body, says) => {
+    await using upstream = await rawUpstream((socket) => {
+      socket.write(`HTTP/1.1 ${line}\r\n${head}\r\n\r\n${body}`)
+    })
+    await using proxy = await testProxy(upstream)
+    const answer = await rawPost(proxy.chat, question, goodHeaders).answer
+    expect([answer.status, answer.body.toString()]).toEqual([Number(line.slice(0, 3)), body])
+    const { facts } = await proxy.recorded()
+    expect(facts).toMatchObject({ outcome: 'provider_error', error_type: 'malformed_answer' })
+    expect(facts.error_message).toMatch(says)
+    expect((await proxy.metrics.expose()).body).toContain('error_type="malformed_answer"} 1')
+  })
+})
+
 describe('a client that disconnects', () => {
   test('while it sends the body', async () => {
     await using provider = await testProvider()

@@ -1,4 +1,7 @@
 import { describe, expect, test } from 'vitest'
+import { callRoutes } from '../../src/capabilities/edge/proxy/call-routes.ts'
+import { routeCatalogue } from '../../src/roles/catalogues.ts'
+import { writtenProviders } from '../support/providers-file.ts'
 import { type ProxyServer, proxyServer } from '../support/proxy-server.ts'
 import { rawPost } from '../support/raw-post.ts'
 import {
@@ -130,6 +133,116 @@ test.each(cases)('POST %s of provider "%s" goes to %s', async (line, name, upstr
   expect('path_model' in recorded.facts).toBe('path_model' in facts)
 })
 
+const aliases: [line: string, upstream: string, endpoint: string][] = [
+  ['POST /chat/completions', '/openai/v1/chat/completions', 'chat.completions'],
+  ['POST /completions?a=1', '/openai/v1/completions?a=1', 'completions'],
+  ['POST /responses', '/openai/v1/responses', 'responses'],
+  ['POST /embeddings', '/openai/v1/embeddings', 'embeddings'],
+  ['POST /messages?beta=true', '/anthropic/v1/messages?beta=true', 'messages'],
+  ['POST /messages/count_tokens', '/anthropic/v1/messages/count_tokens', 'messages.count_tokens'],
+  ['POST /v1/v1/messages', '/anthropic/v1/messages', 'messages'],
+  ['POST /openai/v1/responses', '/openai/v1/responses', 'responses'],
+  ['POST /openai/v1/chat/completions', '/openai/v1/chat/completions', 'chat.completions'],
+  ['POST /api/v1/chat/completions', '/openai/v1/chat/completions', 'chat.completions'],
+  ['POST /api/v1/messages', '/anthropic/v1/messages', 'messages'],
+  [
+    'POST /models/m:streamGenerateContent?alt=sse',
+    '/gemini/v1beta/models/m:streamGenerateContent?alt=sse',
+    'generate_content',
+  ],
+  [
+    'POST /v1beta/v1beta/models/m:generateContent',
+    '/gemini/v1beta/models/m:generateContent',
+    'generate_content',
+  ],
+  ['POST /k/lt_valid/openai/v1/responses', '/openai/v1/responses', 'responses'],
+]
+
+describe('a base URL without /v1, or that of another service', () => {
+  test.each(aliases)('%s goes to %s', async (line, upstream, endpoint) => {
+    await using provider = await replayingProvider()
+    await using proxy = await proxyServer(provider)
+    const [method = '', path = ''] = line.split(' ')
+    const headers = { ...ours, authorization: 'Bearer sk-theirs' }
+    const answer = await rawPost(`${proxy.origin}${path}`, {}, headers, method).answer
+    expect([answer.status, answer.body.toString()]).toEqual([200, '{}'])
+    expect(provider.requests.map(({ url }) => url)).toEqual([upstream])
+    expect((await proxy.recorded()).facts).toMatchObject({ endpoint, outcome: 'complete' })
+  })
+
+  test.each([
+    ['/models', '/openai/v1/models'],
+    ['/openai/v1/models/gpt-9', '/openai/v1/models/gpt-9'],
+  ])('GET %s goes to %s', async (path, upstream) => {
+    await using provider = await replayingProvider()
+    await using proxy = await proxyServer(provider)
+    const headers = { ...ours, authorization: 'Bearer sk-theirs' }
+    await rawPost(`${proxy.origin}${path}`, {}, headers, 'GET').answer
+    expect(provider.requests.map(({ url }) => url)).toEqual([upstream])
+  })
+
+  test.each([
+    ['/messages', 'anthropic'],
+    ['/openai/v1/responses', 'openai'],
+    ['/models/m:generateContent', 'google'],
+    ['/openai/v1/audio/speech', 'openai'],
+    ['/openai/deployments/d/images/generations', 'openai'],
+  ] as const)('an error of POST %s has the shape of %s', async (path, shape) => {
+    await using proxy = await proxyServer()
+    const answer = await rawPost(`${proxy.origin}${path}`, {}).answer
+    expect([401, 404]).toContain(answer.status)
+    expect(shapeOf(answer.body.toString())).toBe(shape)
+  })
+
+  test('no other route of the service has the path of an alias', () => {
+    const urls = new Set(routeCatalogue().map(({ url }) => url))
+    for (const { url, aliases: starts = [] } of callRoutes) {
+      for (const { start, instead_of } of starts) {
+        expect(urls).not.toContain(start + url.slice(instead_of.length))
+      }
+    }
+  })
+})
+
+describe('paths of Azure OpenAI', () => {
+  const path = '/openai/deployments/my-gpt/chat/completions?api-version=2025-01-01'
+
+  test('go to the provider azure, with the deployment as the model', async () => {
+    await using provider = await replayingProvider()
+    using written = writtenProviders(`providers:
+  - name: azure
+    base_url: ${provider.origin}/openai/v1
+    formats: [chat.completions]
+    key_in: api-key
+`)
+    await using proxy = await proxyServer({ ...provider, ...written })
+    const headers = { ...ours, 'api-key': 'sk-theirs' }
+    const answer = await rawPost(`${proxy.origin}${path}`, { messages: [] }, headers).answer
+    expect(answer.status).toBe(200)
+    expect(provider.requests[0]?.url).toBe(path)
+    expect(provider.requests[0]?.headers['api-key']).toBe('sk-theirs')
+    expect((await proxy.recorded()).facts).toMatchObject({
+      ...{ provider: 'azure', endpoint: 'chat.completions', path_model: 'my-gpt' },
+    })
+    for (const bad of ['..', '%2e%2e', 'lt_valid', 'a%2Fb']) {
+      const other = path.replace('my-gpt', bad)
+      const { status } = await rawPost(`${proxy.origin}${other}`, {}, headers).answer
+      expect([400, 404]).toContain(status)
+    }
+    expect(provider.requests).toHaveLength(1)
+  })
+
+  test('without that provider say what to set', async () => {
+    await using proxy = await proxyServer()
+    const headers = { ...ours, 'api-key': 'sk-theirs' }
+    const answer = await rawPost(`${proxy.origin}${path}`, {}, headers).answer
+    expect([answer.status, messageIn(answer.body)]).toEqual([
+      400,
+      expect.stringContaining('needs the provider azure, which is not declared'),
+    ])
+  })
+})
+
 describe('a provider that does not speak a format', () => {
   test.each([
     ['/v1/messages', 'openai', 'openai does not speak messages, expected anthropic'],
@@ -195,6 +308,7 @@ describe('lists of models pass and are not recorded', () => {
       `GET ${upstream}`,
     ])
     expect(provider.requests[0]?.headers['content-length']).toBeUndefined()
+    expect(provider.requests[0]?.headers['traceparent']).toBeUndefined()
     expect(proxy.exchanges).toEqual([])
     expect((await proxy.metrics.expose()).body).toMatch(
       /looptrace_proxy_call_duration_seconds_count\{endpoint="[a-z_.]*models"/,

@@ -4,6 +4,7 @@ import { describe, expect, test } from 'vitest'
 import { otlpRoutes } from '../../src/capabilities/edge/otlp/index.ts'
 import type { ProjectKeys } from '../../src/capabilities/edge/proxy/index.ts'
 import { testReceiver } from '../support/otlp-receiver.ts'
+import { writtenProviders } from '../support/providers-file.ts'
 import { proxyServer } from '../support/proxy-server.ts'
 import { rawPost } from '../support/raw-post.ts'
 import { json, replayingProvider, stream } from '../support/replaying-provider.ts'
@@ -173,8 +174,14 @@ const posts = [
   ...['/v1/messages', '/v1/messages/count_tokens', '/v1beta/interactions', '/v1/interactions'],
   ...['/v1beta/models/m:generateContent', '/v1beta/models/m:streamGenerateContent'],
   ...['/v1/models/m:generateContent', '/v1/models/m:countTokens'],
+  ...['/chat/completions', '/messages', '/openai/v1/responses', '/api/v1/embeddings'],
+  ...['/models/m:generateContent', '/openai/deployments/d/chat/completions'],
+  ...['/v1/responses/compact', '/v1/responses/resp_1/cancel'],
 ]
-const gets = ['/v1/models', '/v1/models/m', '/v1beta/models', '/v1beta/models/m']
+const gets = [
+  ...['/v1/models', '/v1/models/m', '/v1beta/models', '/v1beta/models/m'],
+  ...['/v1/responses/resp_1', '/v1beta/interactions/v1_1', '/models'],
+]
 
 const [usualKey = ''] = validKeys
 const key = fc.oneof(
@@ -193,7 +200,6 @@ const requests = fc.record({
   ),
   inHeaders: fc.dictionary(fc.constantFrom(...places), key, { maxKeys: 2 }),
   provider: fc.dictionary(fc.constantFrom(...places), fc.constant('sk-theirs'), {
-    minKeys: 1,
     maxKeys: 2,
   }),
   inQuery: inThird(key),
@@ -201,6 +207,7 @@ const requests = fc.record({
   strayHeader: inThird(fc.tuple(fc.constantFrom(...strayHeaders), key)),
   strayQuery: inThird(key),
   isEncoded: fc.boolean(),
+  provider_name: fc.constantFrom(undefined, undefined, 'in-query', 'in-header', 'keyless'),
   answer: fc.constantFrom('whole', 'stream', 'error', 'cut'),
 })
 type Request = typeof requests extends fc.Arbitrary<infer T> ? T : never
@@ -215,7 +222,8 @@ function written({ route, ...request }: Request): { url: string; headers: Header
     if (values.length === 0) continue
     headers[place] = place === 'Authorization' ? `Bearer ${values.join(', ')}` : values.join(', ')
   }
-  const { strayHeader, strayQuery, inQuery, inPath } = request
+  const { strayHeader, strayQuery, inQuery, inPath, provider_name } = request
+  if (provider_name !== undefined) headers['X-Provider'] = provider_name
   if (strayHeader !== undefined) headers[strayHeader[0]] = strayHeader[1]
   const encode = (text: string) => (request.isEncoded ? text.replace('_', '%5F') : text)
   const query = [
@@ -239,11 +247,13 @@ test('no key of ours leaves for a provider, nor gets into a record, log, metric 
   const keys: ProjectKeys = {
     authenticate: (given) => {
       if (!validKeys.includes(given)) return undefined
-      return { key_id: 'k', project_id: 'p', scopes: new Set(['proxy:write'] as const) }
+      const scopes = new Set(['proxy:write', 'proxy:provider_key'] as const)
+      return { key_id: 'k', project_id: 'p', scopes }
     },
   }
   await using provider = await replayingProvider()
-  await using proxy = await proxyServer({ ...provider, keys, logger })
+  using file = writtenProviders(declared(provider.origin), { keys: { key: ownKey } })
+  await using proxy = await proxyServer({ ...provider, ...file, keys, logger })
   const counts = { forwarded: 0, refused: 0 }
   const property = fc.asyncProperty(requests, async (request) => {
     const { url, headers } = written(request)
@@ -260,6 +270,7 @@ test('no key of ours leaves for a provider, nor gets into a record, log, metric 
       expect(upstream).not.toContain(tail)
     }
     expect(upstream).not.toMatch(/\blt(?:_|%5F)/i)
+    expect(shown).not.toContain(ownKey)
     const [only, ...others] = foundKeys(request)
     const isKnown = only !== undefined && others.length === 0 && validKeys.includes(only)
     if (!isKnown) expect(sent).toEqual([])
@@ -279,7 +290,21 @@ test('no key of ours leaves for a provider, nor gets into a record, log, metric 
   ])
   for (const secret of allKeys) expect(kept).not.toContain(secret.slice(-32))
   expect(kept).not.toContain('sk-theirs')
+  expect(kept).not.toContain(ownKey)
 })
+
+const ownKey = 'sk-of-the-key-file'
+
+/** Providers of a file with their keys in other places; one has a key file. */
+function declared(origin: string): string {
+  const formats = '[chat.completions, responses, messages, embeddings, generate_content, models]'
+  const shared = `base_url: ${origin}/v1, formats: ${formats}`
+  return `providers:
+  - {name: in-query, ${shared}, key_in: query}
+  - {name: in-header, ${shared}, key_in: api-key, key_file: "{folder}/key", key_for: all}
+  - {name: keyless, ${shared}, key_in: none}
+`
+}
 
 const answers = {
   whole: json({}),

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import type { ScriptedProvider } from '../../src/capabilities/onboarding/index.ts'
 import { testProvider } from '../support/provider.ts'
 import { endingOf, goodHeaders, projectId, testProxy } from '../support/proxy.ts'
 import { rawPost } from '../support/raw-post.ts'
@@ -210,7 +211,8 @@ describe('request headers', () => {
       baggage: 'user=7',
     }).answer
     expect(answer.headers['x-trace-id']).toBe('4bf92f35-77b3-4da6-a3ce-929d0e0e4736')
-    expect((await proxy.recorded()).facts).toMatchObject({
+    const { facts } = await proxy.recorded()
+    expect(facts).toMatchObject({
       trace_id: '4bf92f35-77b3-4da6-a3ce-929d0e0e4736',
       parent_observation_id: '00f067aa0ba902b7',
       attributes: {
@@ -219,6 +221,19 @@ describe('request headers', () => {
         'w3c.baggage': 'user=7',
       },
     })
+    expect(sentTo(provider)).toMatchObject({
+      traceparent: `00-4bf92f3577b34da6a3ce929d0e0e4736-${facts.observation_id}-01`,
+      tracestate: 'b=2',
+    })
+  })
+
+  test('without traceparent, the trace of the record goes to the provider', async () => {
+    await using provider = await testProvider()
+    await using proxy = await testProxy(provider)
+    await rawPost(proxy.chat, question, goodHeaders).answer
+    const { facts } = await proxy.recorded()
+    const trace = facts.trace_id.replaceAll('-', '')
+    expect(sentTo(provider)['traceparent']).toBe(`00-${trace}-${facts.observation_id}-01`)
   })
 
   test('an invalid traceparent starts a new trace and is still recorded', async () => {
@@ -230,6 +245,7 @@ describe('request headers', () => {
     const { facts } = await proxy.recorded()
     expect(facts.parent_observation_id).toBe('')
     expect(facts.attributes['w3c.traceparent']).toBe(headers.traceparent)
+    expect(sentTo(provider)['traceparent']).toContain(facts.observation_id)
   })
 
   test('a key that is looked up asynchronously works the same', async () => {
@@ -240,6 +256,11 @@ describe('request headers', () => {
     expect(answer.status).toBe(200)
   })
 })
+
+/** The headers that the provider got with the first call; of repeated ones, the last. */
+function sentTo(provider: ScriptedProvider): Record<string, string> {
+  return Object.fromEntries(provider.seen().requests[0]?.headers ?? [])
+}
 
 describe('answer headers', () => {
   test('a generated request id is added if the provider sent none', async () => {

@@ -16,8 +16,10 @@ import {
 } from '../support/kube/product-cluster.ts'
 import { resourcesOf } from '../support/kube/resources.ts'
 
-/** The folders of examples that hold files of other tools: values of Helm, pipelines, tests of rules. */
-const otherFolders = ['helm', 'certification/pipelines', 'incident-rules/tests']
+/**
+ * The folders of examples that hold no resources: values of Helm, providers, pipelines, tests of rules.
+ */
+const otherFolders = ['helm', 'providers', 'certification/pipelines', 'incident-rules/tests']
 
 let cluster: ProductCluster
 let folder: string

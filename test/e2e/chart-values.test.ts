@@ -338,6 +338,33 @@ test('a signing key of your own is a file of the worker alone', async () => {
   expect(await readers({ certification: { existingSecret: '' } })).toEqual([])
 })
 
+test('the providers file and the keys of providers are files of the proxy alone', async () => {
+  const own = {
+    providersFile: { existingSecret: 'providers', key: 'all.yaml' },
+    providerKeys: { 'vertex-openai': { secret: 'llm', key: 'vertex' } },
+  }
+  for (const [values, role] of [
+    [{ ...fullValues, ...own }, 'proxy'],
+    [own, 'all'],
+  ] as const) {
+    const readers = (await podsOf(values)).flatMap((pod) =>
+      containersOf(pod).flatMap((container) => {
+        const files = mountedSecrets(pod, container)
+        const file = files.get('/etc/looptrace/secrets/providers')
+        const key = files.get('/etc/looptrace/secrets/provider_key_vertex_openai')
+        if (file === undefined && key === undefined) return []
+        expect(file).toMatchObject({ secret: 'providers', key: 'all.yaml' })
+        expect(key).toMatchObject({ secret: 'llm', key: 'vertex' })
+        const environment = environmentOf(pod, container)
+        const config = loadConfig(container.args[0] as 'proxy', environment)
+        expect(config.providers_file).toContain('all.yaml')
+        return [container.args[0]]
+      }),
+    )
+    expect(readers).toEqual([role])
+  }
+})
+
 test('streams of the audit trail, with their secrets, are settings of the worker alone', async () => {
   const audit = {
     checkpointSinks: ['s3://checkpoints/looptrace', 'stdout'],

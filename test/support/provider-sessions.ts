@@ -33,8 +33,12 @@ export function endpointOf({
   method,
   path,
 }: RecordedExchange['request']): ExchangeFacts['endpoint'] | undefined {
-  if (method !== 'POST') return undefined
   const [plain = ''] = path.split('?', 1)
+  const isGet = method === 'GET' || plain.endsWith('/cancel')
+  const [, retrieved] = /\/(responses|interactions)\/[^/]+(\/cancel)?$/.exec(plain) ?? []
+  if (plain.endsWith('/responses/compact')) return 'responses.compact'
+  if (isGet && retrieved !== undefined) return `${retrieved as 'responses'}.retrieve`
+  if (method !== 'POST') return undefined
   if (plain.endsWith('/responses')) return 'responses'
   if (plain.endsWith('/messages')) return 'messages'
   if (plain.endsWith('/messages/count_tokens')) return 'messages.count_tokens'

@@ -21,6 +21,14 @@ export const projectId = '01900000-0000-7000-8000-000000000001'
 const keys = new Map<string, ProjectKey>([
   ['lt_valid', keyOf('key-1', ['proxy:write'])],
   ['lt_slow', keyOf('key-1', ['proxy:write'])],
+  ['lt_provider_key', keyOf('key-4', ['proxy:write', 'proxy:provider_key'])],
+  [
+    'lt_account',
+    {
+      ...keyOf('key-5', ['proxy:write', 'proxy:provider_key']),
+      service_account_id: '01900000-0000-7000-8000-00000000000a',
+    },
+  ],
   ['lt_reader', keyOf('key-2', ['tasks:read'])],
   ['lt_archived', { ...keyOf('key-3', ['proxy:write']), is_archived: true }],
 ])
@@ -59,6 +67,8 @@ export type TestProxy = AsyncDisposable & {
 
 export type TestProxyOptions = {
   base_urls?: ProxyDependencies['base_urls']
+  providers_file?: ProxyDependencies['providers_file']
+  outbound?: ProxyDependencies['outbound']
   settings?: Partial<ProxySettings>
   clock?: Clock
   recorder?: ProxyDependencies['recorder']
@@ -75,6 +85,8 @@ export async function testProxy(options: TestProxyOptions = {}): Promise<TestPro
     keys: options.keys ?? projectKeys,
     recorder: options.recorder ?? { record: (exchange) => exchanges.push(exchange) },
     ...(options.base_urls && { base_urls: options.base_urls }),
+    providers_file: options.providers_file,
+    outbound: options.outbound,
     settings: { ...defaultProxySettings, ...options.settings },
     clock: options.clock ?? systemClock,
     metrics,

@@ -25,6 +25,8 @@ export type ReplayedAnswer = {
 
 export type ReplayingProvider = AsyncDisposable & {
   base_urls: Record<'openai' | 'anthropic' | 'gemini', string>
+  /** The address without a path. */
+  origin: string
   requests: ReplayedRequest[]
   /** Sets the answer of the requests that follow. */
   answer(next: ReplayedAnswer | ((request: ReplayedRequest) => ReplayedAnswer)): void
@@ -56,6 +58,7 @@ export async function replayingProvider(): Promise<ReplayingProvider> {
       anthropic: `${url}/anthropic/v1`,
       gemini: `${url}/gemini/v1beta/openai`,
     },
+    origin: url,
     requests,
     answer: (next) => {
       answer = typeof next === 'function' ? next : () => next

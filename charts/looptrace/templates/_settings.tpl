@@ -44,6 +44,14 @@ LOOPTRACE_DATA_DIRECTORY: /data
 LOOPTRACE_{{ upper $name }}_BASE_URL: {{ . | quote }}
 {{- end }}
 {{- end }}
+{{- with .Values.providersFile }}
+{{- if .existingSecret }}
+LOOPTRACE_PROVIDERS_FILE: {secret: {{ quote .existingSecret }}, key: {{ quote .key }}}
+{{- end }}
+{{- end }}
+{{- range $name, $key := .Values.providerKeys }}
+PROVIDER_KEY_{{ $name | replace "-" "_" | upper }}_FILE: {{ toJson $key }}
+{{- end }}
 {{- if .Values.tests.enabled }}
 LOOPTRACE_SCRIPTED_BASE_URL: http://{{ include "looptrace.name" . }}-test:8090/v1
 {{- end }}

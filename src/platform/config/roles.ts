@@ -44,6 +44,7 @@ export const roleSchemas = {
     ...processSettings,
     ...httpSettings,
     ...proxySettings,
+    ...notificationSettings,
     ...otlpSettings,
     ...costSettings,
     ...recordingSettings,

@@ -14,6 +14,7 @@ export {
   defineRawRoute,
   defineRoute,
   linesMediaType,
+  type PathAlias,
   type RawRoute,
   type RequestHeaders,
   type Route,

@@ -5,8 +5,15 @@ import { hostFault } from './host-header.ts'
 import { addressTaken } from './listen-error.ts'
 import { securityHeaders } from './security-headers.ts'
 
-/** A condition of readiness. `check` resolves to null, or to the reason why it fails. */
-export type HealthCheck = { name: string; check: () => Promise<string | null> }
+/**
+ * A condition of readiness. `check` resolves to null, or to the reason why it fails. The failure of
+ * one with `is_advisory` is shown, and does not make the process unready.
+ */
+export type HealthCheck = {
+  name: string
+  check: () => Promise<string | null>
+  is_advisory?: true
+}
 
 export type ManagementServer = {
   port: number
@@ -87,17 +94,23 @@ async function answer(make: (() => Promise<Reply>) | undefined, logger: Logger):
 
 async function runChecks(checks: readonly HealthCheck[]): Promise<Reply> {
   const lines = await Promise.all(
-    checks.map(async ({ name, check }) => ({ name, fault: await withTimeout(check) })),
+    checks.map(async ({ check, ...rest }) => ({ ...rest, fault: await withTimeout(check) })),
   )
-  const ready = lines.every(({ fault }) => fault === null)
+  const ready = lines.every(({ fault, is_advisory }) => fault === null || is_advisory)
   return textReply(
     ready ? 200 : 503,
     lines
       .map(
-        ({ name, fault }) => `${fault === null ? 'ok' : 'no'} ${name}${fault ? `: ${fault}` : ''}`,
+        ({ name, fault, is_advisory }) =>
+          `${wordOf(fault, is_advisory)} ${name}${fault ? `: ${fault}` : ''}`,
       )
       .join('\n') || 'ok',
   )
+}
+
+function wordOf(fault: string | null, is_advisory: true | undefined): string {
+  if (fault === null) return 'ok'
+  return is_advisory ? 'warn' : 'no'
 }
 
 async function withTimeout(check: HealthCheck['check']): Promise<string | null> {

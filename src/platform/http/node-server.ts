@@ -6,6 +6,7 @@ import type { CallLimits } from './call-limits.ts'
 import { createClientNetworks, keyOf } from './client-of-request.ts'
 import { hostFault } from './host-header.ts'
 import { moveKeyFromPath } from './key-in-path.ts'
+import { createAliasFinder } from './path-aliases.ts'
 import { headersFrom } from './rate-limit.ts'
 import type { RawRoute, Route } from './route.ts'
 import { securityHeaders } from './security-headers.ts'
@@ -31,6 +32,12 @@ export function nodeServer(
 ): Server {
   const routes = options.routes.filter((route) => route.kind === 'raw')
   const find = createRawFinder(routes)
+  const findAlias = createAliasFinder(routes, find)
+  const byAlias = (request: IncomingMessage, path: string) => {
+    const found = findAlias(request.method, path)
+    if (found !== undefined) request.url = found.path + (request.url ?? '').slice(path.length)
+    return found?.route
+  }
   const [fallback] = routes
   const enter = createRawEntry(options, limits)
   return createServer(
@@ -44,7 +51,7 @@ export function nodeServer(
       const keyed = fallback !== undefined && moveKeyFromPath(request)
       const url = request.url ?? ''
       const path = pathOf(url)
-      const route = find(request.method, path)
+      const route = find(request.method, path) ?? byAlias(request, path)
       if (route !== undefined) return enter(route, request, response)
       // No other route is reached below a key: rules of gateways for their paths would not apply.
       const beside = unroutable.rawBeside(path) ?? (keyed ? fallback : undefined)

@@ -196,6 +196,9 @@ export function defineRoute<
  */
 export type RawErrorFormat = 'ProviderError' | 'AnthropicError' | 'GoogleError' | 'RpcStatus'
 
+/** A start of paths at which a raw route is served too, in place of the start of its URL. */
+export type PathAlias = { readonly start: string; readonly instead_of: string }
+
 /**
  * A route of the data plane that reads and writes the socket itself: the server passes it the
  * request before any router or parser. It reads the parameters of its `url` itself, none of which
@@ -211,6 +214,8 @@ export type RawRoute = RouteDocs & {
   reply: Schema
   /** Error format of its protocol. */
   error_format: RawErrorFormat
+  /** Starts of paths at which clients with another base URL find it; shared by the routes. */
+  aliases?: readonly PathAlias[]
   /** The route handles requests of every method, and rejects wrong methods in its own format. */
   every_method?: true
   handle: (request: IncomingMessage, response: ServerResponse, authorised: Authorised) => void

@@ -52,7 +52,12 @@ export type Outbound = {
    * Returns why a URL is refused before a request: no absolute http or https URL, a login, or an
    * address that is not allowed. A name is resolved by `send` only.
    */
-  refusal(url: string): OutboundFailed | undefined
+  refusal(url: string, public_ports?: readonly number[]): OutboundFailed | undefined
+  /**
+   * Returns the name resolution for connections of another client to the host of a URL: it answers
+   * with checked addresses only. Throws OutboundFailed as `refusal` returns it.
+   */
+  lookup(url: string, public_ports?: readonly number[]): LookupFunction
   /** Rejects with OutboundFailed. A reply of any status resolves. */
   send(request: OutboundRequest): Promise<OutboundReply>
 }
@@ -74,12 +79,24 @@ const redirect_statuses = [301, 302, 303, 307, 308]
 export function openOutbound(options: OutboundOptions): Outbound {
   const guard = toGuard(options)
   return {
-    refusal: (url) => {
+    refusal: (url, public_ports = webPorts) => {
       try {
-        return refusedAddress(toTarget(url), { ...guard, public_ports: webPorts })
+        return refusedAddress(toTarget(url), { ...guard, public_ports })
       } catch (error) {
         if (error instanceof OutboundFailed) return error
         throw error
+      }
+    },
+    lookup: (text, public_ports = webPorts) => {
+      const url = toTarget(text)
+      const fault = refusedAddress(url, { ...guard, public_ports })
+      if (fault !== undefined) throw fault
+      return (host, options, answer) => {
+        const signal = AbortSignal.timeout(defaults.timeout_ms)
+        reachableAddresses(url, { ...guard, public_ports, signal }).then(
+          (addresses) => pinned(addresses)(host, options, answer),
+          (error: Error) => answer(error, ''),
+        )
       }
     },
     send: async (request) => {

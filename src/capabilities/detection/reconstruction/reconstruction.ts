@@ -2,6 +2,7 @@ import { parsedJson } from '../../../kernel/json-values.ts'
 import type { Observation } from '../../../model/observation.ts'
 import { isCountedCall } from '../../../model/observation.ts'
 import { findLaneThread, rememberSpan, spanKey, spans_max } from './agent-lanes.ts'
+import { createBackgroundInput } from './background-input.ts'
 import type { Reconstruction, TaskIdentity, TaskRun, ToolUse } from './contract.ts'
 import { readArguments, sigOf, stepSigOf } from './digests.ts'
 import { getEndTime } from './model-call.ts'
@@ -32,10 +33,11 @@ export function createReconstruction(task: TaskIdentity): Reconstruction {
       const [first] = fresh
       if (first === undefined) return 'added'
       if (last !== undefined && compareRows(first, last) < 0) return 'rebuild'
+      const withInput = createBackgroundInput(fresh)
       for (const row of fresh) {
         taken.set(spanKey(row), versionOf(row))
         last = toPosition(row)
-        take(row)
+        take(withInput(row))
       }
       return 'added'
     },

@@ -6,9 +6,11 @@ import type { Clock } from '../../../kernel/time.ts'
 import type { Exchange } from '../../../model/exchange.ts'
 import type { Outcome } from '../../../model/observation.ts'
 import type { TaskRule } from '../../../model/task-rules.ts'
+import type { Outbound } from '../../../platform/outbound/index.ts'
 import type { Logger, Metrics } from '../../../platform/telemetry/index.ts'
 import type { Endpoint } from './formats.ts'
 import type { ProviderName } from './providers.ts'
+import type { ProvidersFile } from './providers-file/providers-file.ts'
 
 /** The end of a call, as it is counted and recorded. */
 export type Ending = {
@@ -27,6 +29,8 @@ export type ProjectKey = {
   readonly environment?: string
   /** Rules for sessions and tasks that the project has switched off. */
   readonly task_rules_off?: readonly TaskRule[]
+  /** Set when the key is a service account's. */
+  readonly service_account_id?: string | null
   /** Set when the project is archived: calls are refused. */
   readonly is_archived?: true
 }
@@ -48,6 +52,10 @@ export type ProxyDependencies = {
   recorder: ExchangeRecorder
   /** Base URLs that replace the providers' own, for instance `http://127.0.0.1:8000/v1`. */
   base_urls?: Partial<Record<ProviderName, string>>
+  /** The providers of the providers file. */
+  providers_file?: Pick<ProvidersFile, 'providers' | 'onChange'> | undefined
+  /** Checks the addresses of those providers. Required with `providers_file`. */
+  outbound?: Pick<Outbound, 'lookup'> | undefined
   settings: ProxySettings
   clock: Clock
   metrics: Metrics

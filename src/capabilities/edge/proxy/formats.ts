@@ -44,6 +44,13 @@ export const formats: Readonly<Record<Endpoint, Format>> = {
     path: '/responses',
     last_event: 'response_end',
   },
+  'responses.compact': { dialect: 'openai', provider: 'openai', path: '/responses/compact' },
+  'responses.count_tokens': {
+    dialect: 'openai',
+    provider: 'openai',
+    path: '/responses/input_tokens',
+  },
+  'responses.retrieve': { dialect: 'openai', provider: 'openai', last_event: 'response_end' },
   embeddings: { dialect: 'openai', provider: 'openai', path: '/embeddings' },
   messages: {
     dialect: 'anthropic',
@@ -59,8 +66,17 @@ export const formats: Readonly<Record<Endpoint, Format>> = {
   generate_content: { dialect: 'google', provider: 'gemini' },
   'generate_content.count_tokens': { dialect: 'google', provider: 'gemini' },
   interactions: { dialect: 'google', provider: 'gemini', last_event: 'done' },
+  'interactions.retrieve': { dialect: 'google', provider: 'gemini', last_event: 'done' },
   models: { dialect: 'openai', provider: 'openai' },
   'generate_content.models': { dialect: 'google', provider: 'gemini' },
+}
+
+/** The names of the wire formats. */
+export const endpoints = Object.keys(formats) as [Endpoint, ...Endpoint[]]
+
+/** Returns whether a route retrieves or cancels a response that an earlier call began. */
+export function isRetrieval(endpoint: Endpoint): boolean {
+  return endpoint === 'responses.retrieve' || endpoint === 'interactions.retrieve'
 }
 
 /** Returns whether calls of a route are recorded. Lists of models pass, and are only counted. */

@@ -8,6 +8,12 @@ export {
   type ProxySettings,
 } from './contract.ts'
 export type { Provider } from './providers.ts'
+export { ProvidersFileRefused } from './providers-file/parse-providers.ts'
+export {
+  openProvidersFile,
+  type ProvidersFile,
+  providersFileGauge,
+} from './providers-file/providers-file.ts'
 export { createProxy } from './proxy.ts'
 export {
   type CaptureRecorder,

@@ -25,7 +25,16 @@ export type Provider<Name extends string = string> = {
 const openai = {
   name: 'openai',
   base_url: 'https://api.openai.com/v1',
-  formats: ['chat.completions', 'completions', 'responses', 'embeddings', 'models'],
+  formats: [
+    'chat.completions',
+    'completions',
+    'responses',
+    'responses.retrieve',
+    'responses.compact',
+    'responses.count_tokens',
+    'embeddings',
+    'models',
+  ],
 } as const satisfies Provider
 
 /**
@@ -47,6 +56,7 @@ const gemini = {
     'generate_content',
     'generate_content.count_tokens',
     'interactions',
+    'interactions.retrieve',
     'generate_content.models',
   ],
 } as const satisfies Provider
@@ -65,3 +75,14 @@ const scripted = {
 export const providers = [openai, anthropic, gemini, scripted] as const
 
 export type ProviderName = (typeof providers)[number]['name']
+
+/** Where a provider reads its key; `none`: it needs no key. */
+export const keyPlaces = [
+  'bearer',
+  'x-api-key',
+  'x-goog-api-key',
+  'api-key',
+  'query',
+  'none',
+] as const
+export type KeyPlace = (typeof keyPlaces)[number]

@@ -1,5 +1,6 @@
 import { sleep } from '../../../kernel/time.ts'
 import { answerClientError, createRateLimiter } from '../../../platform/http/index.ts'
+import { portsOf } from '../../../platform/outbound/index.ts'
 import { createQuietLog } from '../../../platform/telemetry/index.ts'
 import { Call, type CallServices } from './call/call.ts'
 import { createCallIds } from './call/call-ids.ts'
@@ -10,8 +11,8 @@ import { refuseRequest, toProviderFormat } from './call/provider-error.ts'
 import { createRequestHeaderReader } from './call/request-headers.ts'
 import { SlotList } from './call/slot-list.ts'
 import type { CompletionProxy, ProxyDependencies } from './contract.ts'
-import { createResponseHeaderReader } from './relay/answer-writer.ts'
-import { createUpstreams } from './relay/upstream.ts'
+import { createResponseHeaderReader } from './relay/response-headers.ts'
+import { createUpstreams, type Upstreams } from './relay/upstream.ts'
 
 /** Minimum interval between logs of the same fault. */
 const logInterval_ms = 1_000
@@ -37,7 +38,7 @@ export function createProxy(dependencies: ProxyDependencies): CompletionProxy {
       if (inFlight.size === 0) for (const resolve of waiting.splice(0)) resolve()
     },
   }
-  const upstreams = createUpstreams(dependencies.base_urls ?? {}, settings)
+  const upstreams = openUpstreams(dependencies)
   const limiter = createRateLimiter(settings.requests_per_minute)
   const relays = {
     settings,
@@ -81,6 +82,21 @@ export function createProxy(dependencies: ProxyDependencies): CompletionProxy {
       await upstreams.close()
     },
   }
+}
+
+/** Makes the upstreams, which follow the providers file. */
+function openUpstreams(dependencies: ProxyDependencies): Upstreams {
+  const { base_urls = {}, settings, providers_file, outbound } = dependencies
+  const lookup = (url: string) => {
+    if (outbound === undefined) throw new Error('providers of a file need the outbound guard')
+    return outbound.lookup(url, portsOf(url))
+  }
+  const upstreams = createUpstreams({ base_urls, settings, lookup })
+  if (providers_file !== undefined) {
+    upstreams.declare(providers_file.providers())
+    providers_file.onChange((declared) => upstreams.declare(declared))
+  }
+  return upstreams
 }
 
 /** Returns the URL of a request that is not valid HTTP, if its last packet has it; else nothing. */

@@ -1,136 +1,9 @@
 import { z } from 'zod'
 import { type Problem, type ProblemCode, problem } from '../../../kernel/problem.ts'
 import { defineRawRoute, type RawRoute } from '../../../platform/http/index.ts'
+import { type CallRoute, callRoutes } from './call-routes.ts'
 import type { CompletionProxy } from './contract.ts'
-import { type Dialect, type Endpoint, formats } from './formats.ts'
-
-/** A route of the data plane as data. */
-type CallRoute = {
-  method?: 'GET'
-  url: string
-  endpoint: Endpoint
-  id: string
-  summary: string
-}
-
-/**
- * The routes of calls. `…/{model}:method` comes before `…/{model}`, whose pattern matches it too, so
- * that errors name the methods of the first.
- */
-const callRoutes: readonly CallRoute[] = [
-  {
-    url: '/v1/chat/completions',
-    endpoint: 'chat.completions',
-    id: 'createChatCompletion',
-    summary: 'Forward a chat completion to a model provider and record it',
-  },
-  {
-    url: '/v1/completions',
-    endpoint: 'completions',
-    id: 'createCompletion',
-    summary: 'Forward a legacy completion to a model provider and record it',
-  },
-  {
-    url: '/v1/responses',
-    endpoint: 'responses',
-    id: 'createResponse',
-    summary: 'Forward a call of the Responses API and record it',
-  },
-  {
-    url: '/v1/embeddings',
-    endpoint: 'embeddings',
-    id: 'createEmbeddings',
-    summary: 'Forward a request for embeddings and record it',
-  },
-  {
-    url: '/v1/messages',
-    endpoint: 'messages',
-    id: 'createMessage',
-    summary: 'Forward a call of the Messages API and record it',
-  },
-  {
-    url: '/v1/messages/count_tokens',
-    endpoint: 'messages.count_tokens',
-    id: 'countMessageTokens',
-    summary: 'Forward a count of tokens of the Messages API and record it',
-  },
-  {
-    url: '/v1beta/models/{model}:generateContent',
-    endpoint: 'generate_content',
-    id: 'generateContent',
-    summary: 'Forward a call of the Gemini API and record it',
-  },
-  {
-    url: '/v1beta/models/{model}:streamGenerateContent',
-    endpoint: 'generate_content',
-    id: 'streamGenerateContent',
-    summary: 'Forward a streamed call of the Gemini API and record it',
-  },
-  {
-    url: '/v1beta/models/{model}:countTokens',
-    endpoint: 'generate_content.count_tokens',
-    id: 'countTokens',
-    summary: 'Forward a count of tokens of the Gemini API and record it',
-  },
-  {
-    url: '/v1/models/{model}:generateContent',
-    endpoint: 'generate_content',
-    id: 'generateContentStable',
-    summary: 'Forward a call of the Gemini API, version v1, and record it',
-  },
-  {
-    url: '/v1/models/{model}:streamGenerateContent',
-    endpoint: 'generate_content',
-    id: 'streamGenerateContentStable',
-    summary: 'Forward a streamed call of the Gemini API, version v1, and record it',
-  },
-  {
-    url: '/v1/models/{model}:countTokens',
-    endpoint: 'generate_content.count_tokens',
-    id: 'countTokensStable',
-    summary: 'Forward a count of tokens of the Gemini API, version v1, and record it',
-  },
-  {
-    url: '/v1beta/interactions',
-    endpoint: 'interactions',
-    id: 'createInteraction',
-    summary: 'Forward a call of the Interactions API and record it',
-  },
-  {
-    url: '/v1/interactions',
-    endpoint: 'interactions',
-    id: 'createInteractionStable',
-    summary: 'Forward a call of the Interactions API, version v1, and record it',
-  },
-  {
-    method: 'GET',
-    url: '/v1/models',
-    endpoint: 'models',
-    id: 'listModels',
-    summary: 'Forward a request for the models of a provider; it is not recorded',
-  },
-  {
-    method: 'GET',
-    url: '/v1/models/{model}',
-    endpoint: 'models',
-    id: 'getModel',
-    summary: 'Forward a request for a model of a provider; it is not recorded',
-  },
-  {
-    method: 'GET',
-    url: '/v1beta/models',
-    endpoint: 'generate_content.models',
-    id: 'listGeminiModels',
-    summary: 'Forward a request for the models of the Gemini API; it is not recorded',
-  },
-  {
-    method: 'GET',
-    url: '/v1beta/models/{model}',
-    endpoint: 'generate_content.models',
-    id: 'getGeminiModel',
-    summary: 'Forward a request for a model of the Gemini API; it is not recorded',
-  },
-]
+import { type Dialect, formats } from './formats.ts'
 
 /** Returns the routes of the data plane. Their bodies are forwarded unparsed. */
 export function proxyRoutes(proxy: CompletionProxy): RawRoute[] {
@@ -146,8 +19,9 @@ const keyHeaders: Readonly<Record<Dialect, RawRoute['headers']>> = {
     { name: 'X-API-Key', required: true, description: 'A project key, lt_…' },
     {
       name: 'Authorization',
-      required: true,
-      description: 'Bearer, then your key for the model provider; never stored or logged',
+      required: false,
+      description:
+        'Bearer, then your key for the model provider; never stored or logged. Not needed where a key file has it',
     },
   ],
   anthropic: [
@@ -168,7 +42,8 @@ const headers: RawRoute['headers'] = [
   {
     name: 'X-Provider',
     required: false,
-    description: 'openai, anthropic or gemini; by default, the provider of the format',
+    description:
+      'openai, anthropic, gemini or a name of the providers file; by default, the provider of the format',
   },
   { name: 'X-Task-ID', required: false, description: 'Groups calls into a task' },
   { name: 'X-Task-Name', required: false, description: 'Names the task' },
@@ -187,9 +62,18 @@ const headers: RawRoute['headers'] = [
 ]
 
 const anyObject = z.record(z.string(), z.unknown())
-const modelParams = z.strictObject({
+const params = {
   model: z.string().max(256).describe('Model of the provider, without `models/`.'),
-})
+  response_id: z.string().max(256).describe('Id of the response or interaction.'),
+  deployment: z.string().max(256).describe('Deployment of Azure OpenAI.'),
+}
+
+function paramsOf(url: string): Pick<RawRoute, 'params'> {
+  const name = (['model', 'response_id', 'deployment'] as const).find((one) =>
+    url.includes(`{${one}}`),
+  )
+  return name === undefined ? {} : { params: z.strictObject({ [name]: params[name] }) }
+}
 
 const errors: ProblemCode[] = [
   'invalid_request',
@@ -217,7 +101,7 @@ const errorFormats = {
 } as const
 
 function callRoute(proxy: CompletionProxy, route: CallRoute): RawRoute {
-  const { endpoint, url, id, summary, method = 'POST' } = route
+  const { endpoint, url, id, summary, aliases, method = 'POST' } = route
   const { dialect } = formats[endpoint]
   return defineRawRoute({
     method,
@@ -227,7 +111,8 @@ function callRoute(proxy: CompletionProxy, route: CallRoute): RawRoute {
     auth: 'key',
     scope: { level: 'project', role: 'editor', key: 'proxy:write' },
     headers: [...keyHeaders[dialect], ...headers],
-    ...(url.includes('{model}') && { params: modelParams }),
+    ...paramsOf(url),
+    ...(aliases !== undefined && { aliases }),
     ...(method === 'POST' && { body: anyObject }),
     reply: anyObject,
     error_format: errorFormats[dialect],

@@ -1,6 +1,6 @@
 import { type LinkedCall, nearestGivers } from '../../records/call-task/index.ts'
 import { type Owner, resolveOwners } from '../../records/ownership/index.ts'
-import { type CallRow, findSameCalls } from '../../records/same-call/index.ts'
+import { type CallRow, findSameCalls, isRetrieved } from '../../records/same-call/index.ts'
 import type { StoredHead } from '../../storage/index.ts'
 import { type TraceBits, withCallBits } from './note-bits.ts'
 import type { ForeignRecord } from './recent-responses.ts'
@@ -30,7 +30,8 @@ export function placeRows(
   const countedWith = new Map<StoredHead, string>()
   const links = new Map<StoredHead, StoredHead>()
   for (const [trace_id, own] of byTrace) {
-    const others = (records.get(trace_id) ?? []).map(toCallRow)
+    const isRetrieval = own.some(isRetrieved)
+    const others = (records.get(trace_id) ?? []).map((one) => toCallRow(one, isRetrieval))
     const known = new Set<CallRow>(own)
     for (const [row, counts] of findSameCalls([...own, ...others])) {
       if (!known.has(row)) continue
@@ -57,7 +58,10 @@ export function placeRows(
 
 type Linking = { span: StoredHead; counts: string; others: readonly ForeignCall[] }
 
-/** A record that names its parent has its owner from there. */
+/**
+ * A record that names its parent has its owner from there. A retrieved response belongs to the owner of
+ * the record that began it.
+ */
 function linkRecord(
   links: Map<StoredHead, StoredHead>,
   byTrace: ReadonlyMap<string, readonly StoredHead[]>,
@@ -65,8 +69,9 @@ function linkRecord(
 ): void {
   const record = others.find(({ observation_id }) => observation_id === counts)
   const row = byTrace.get(record?.trace_id ?? '')?.find((one) => one.observation_id === counts)
-  if (row === undefined || row.parent_observation_id !== '' || links.has(row)) return
-  links.set(row, span)
+  if (row === undefined) return
+  const [of, from] = isRetrieved(span) ? [span, row] : [row, span]
+  if (of.parent_observation_id === '' && !links.has(of)) links.set(of, from)
 }
 
 function linkCalls(
@@ -85,8 +90,8 @@ function linkCalls(
 
 type ForeignCall = CallRow & { trace_id: string }
 
-function toCallRow(record: ForeignRecord): ForeignCall {
-  return {
+function toCallRow({ has_usage, ...record }: ForeignRecord, isRetrieval: boolean): ForeignCall {
+  const row = {
     ...record,
     parent_observation_id: '',
     type: 'generation',
@@ -94,6 +99,14 @@ function toCallRow(record: ForeignRecord): ForeignCall {
     source: 'proxy',
     model: '',
     model_requested: '',
+  } as const
+  // A retrieved response counts only before a record without the usage of the provider.
+  if (isRetrieved(row)) return { ...row, usage_source: 'provider', cost_usd: null }
+  // The record that began a response counts before its retrieval only if it has the usage.
+  if (isRetrieval && !has_usage)
+    return { ...row, usage_source: 'none', cost_usd: null, content_state: 'full' }
+  return {
+    ...row,
     // The record counts even before a span with usage, cost and content.
     usage_source: 'provider',
     cost_usd: '',

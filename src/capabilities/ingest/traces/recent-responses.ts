@@ -1,5 +1,6 @@
 import { isModelCall } from '../../../model/observation.ts'
 import { type Kysely, sql, type TaskTables } from '../../../platform/relational/index.ts'
+import { isRetrieved } from '../../records/same-call/index.ts'
 import type { ObservationHead } from '../../storage/row-format/index.ts'
 import type { TraceKey } from './recent-traces.ts'
 
@@ -17,17 +18,21 @@ export async function noteResponses(
   const list = (of: (head: ObservationHead) => unknown) => calls.map((head) => String(of(head)))
   await sql`
     insert into recent_responses (project_id, response_id, trace_id, observation_id, is_record,
-      start_time, end_time)
+      is_retrieved, has_usage, start_time, end_time)
     select distinct on (1, 2, 3, 4) * from unnest(
       ${list(({ project_id }) => project_id)}::uuid[],
       ${list(({ response_id }) => response_id)}::text[],
       ${list(({ trace_id }) => trace_id)}::uuid[],
       ${list(({ observation_id }) => observation_id)}::text[],
-      ${list(({ source }) => source === 'proxy')}::boolean[],
+      ${list((head) => head.source === 'proxy' && !isRetrieved(head))}::boolean[],
+      ${list(isRetrieved)}::boolean[],
+      ${list(({ usage_source }) => usage_source === 'provider')}::boolean[],
       ${list(({ start_time }) => start_time)}::bigint[],
       ${list(({ end_time }) => end_time)}::bigint[])
     on conflict (project_id, response_id, trace_id, observation_id) do update
-    set end_time = excluded.end_time, seen_on = excluded.seen_on`.execute(db)
+    set end_time = excluded.end_time, has_usage = excluded.has_usage, seen_on = excluded.seen_on`.execute(
+    db,
+  )
   return linkedTraces(db, calls)
 }
 
@@ -53,15 +58,20 @@ export async function linkedTraces(
   )
 }
 
-/** A record of the proxy in another trace that names the same response as a span. */
+/**
+ * A record of the proxy in another trace that names the same response as a span; or the record of a
+ * retrieved response, for that of the exchange that began it.
+ */
 export type ForeignRecord = {
-  /** The trace of the span. */
+  /** The trace of the span, or of the record that began the response. */
   span_trace_id: string
   trace_id: string
   observation_id: string
   response_id: string
   start_time: bigint
   end_time: bigint
+  /** Whether the provider stated its usage. */
+  has_usage: boolean
 }
 
 /** Returns the proxy's records in other traces of the calls that these traces have spans of. */
@@ -73,12 +83,13 @@ export async function foreignRecords(
     Omit<ForeignRecord, 'start_time' | 'end_time'> & Record<'start_time' | 'end_time', string>
   >`
     select distinct own.trace_id as span_trace_id, other.trace_id, other.observation_id,
-      other.response_id, other.start_time::text, other.end_time::text
+      other.response_id, other.start_time::text, other.end_time::text, other.has_usage
     from ${given(traces)}
     join recent_responses as own using (project_id, trace_id)
     join recent_responses as other on other.project_id = own.project_id
       and other.response_id = own.response_id and other.trace_id <> own.trace_id
-    where not own.is_record and other.is_record
+    where (not own.is_record and other.is_record)
+      or (own.is_record and other.is_retrieved and other.has_usage)
     order by other.trace_id, other.observation_id
     limit ${linked_max}`.execute(db)
   return rows.map((row) => ({

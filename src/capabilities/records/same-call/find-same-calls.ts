@@ -1,4 +1,5 @@
 import { isModelCall, type Observation } from '../../../model/observation.ts'
+import { isRetrieved } from './retrieved-call.ts'
 
 /** A row of a trace, as far as it matters which calls are the same. */
 export type CallRow = Pick<
@@ -25,7 +26,8 @@ export type CallRow = Pick<
  *   alike, and they name one model or one response of the provider. Of several calls inside, one is
  *   the same: the one with its response, else the last. So each retry counts, and a fallback to
  *   another model.
- * - The proxy's record and a span are the same call if they name one response and overlap in time.
+ * - The proxy's record and a span are the same call if they name one response and overlap in time. So
+ *   are the record that began a background response and that of its retrieval.
  *
  * The row that counts is one with the usage of the provider and a cost, if there is one; among those,
  * one with content; among those, the proxy's record, else the innermost. The order of the rows does not
@@ -145,15 +147,20 @@ function modelsOf({ model, model_requested }: CallRow): string[] {
 function* answeredCalls(calls: readonly CallRow[]): Generator<[CallRow, CallRow]> {
   const named = calls.filter(({ response_id }) => response_id !== '')
   for (const same of Map.groupBy(named, ({ response_id }) => response_id).values()) {
-    const records = same.filter(({ source }) => source === 'proxy')
+    const records = same.filter(isRecord)
     for (const span of same) {
-      if (span.source === 'proxy') continue
+      if (isRecord(span)) continue
       const overlapping = records.filter((record) => overlap(record, span))
       const record = overlapping.find((one) => one.start_time >= span.start_time)
       const nearest = record ?? overlapping.at(-1)
       if (nearest !== undefined) yield [nearest, span]
     }
   }
+}
+
+/** Returns whether a row is the proxy's record of a call, and not of a response retrieved later. */
+function isRecord(row: CallRow): boolean {
+  return row.source === 'proxy' && !isRetrieved(row)
 }
 
 /** Clocks of two machines may differ by this much. */
@@ -175,7 +182,7 @@ class Groups {
   join(a: CallRow, b: CallRow): void {
     const [into, from] = [this.#groupOf.get(a), this.#groupOf.get(b)]
     if (into === undefined || from === undefined || into === from) return
-    const records = [...into, ...from].filter(({ source }) => source === 'proxy')
+    const records = [...into, ...from].filter(isRecord)
     if (records.length > 1) return
     into.push(...from)
     for (const call of from) this.#groupOf.set(call, into)
@@ -198,11 +205,12 @@ function compareRanks(a: CallRow, b: CallRow): number {
   return rankOf(b) - rankOf(a) || compareRows(b, a)
 }
 
-function rankOf({ source, usage_source, cost_usd, content_state }: CallRow): number {
+function rankOf(row: CallRow): number {
+  const { usage_source, cost_usd, content_state } = row
   const hasContent = content_state === 'full' || content_state === 'truncated'
   const facts = [
     ...[usage_source === 'provider', cost_usd !== null],
-    ...[hasContent, source === 'proxy'],
+    ...[hasContent, isRecord(row)],
   ]
   return facts.reduce((rank, fact) => 2 * rank + (fact ? 1 : 0), 0)
 }

@@ -35,6 +35,19 @@ export const proxySettings = {
     reason:
       'Base URL of provider `scripted`, which `looptrace smoke-test` runs. When unset, the provider is unknown.',
   }),
+  providers_file: text({
+    unit: 'path',
+    reason:
+      'YAML file with further providers, and with key files for calls that bring no key of the provider. It is read again when it changes; a file that is not valid keeps the providers of the one before. Private addresses need `outbound_allowed`. See docs/guides/ways-in.md.',
+  }),
+  providers_reload_ms: integer({
+    unit: 'ms',
+    default: 5 * seconds,
+    min: 100,
+    max: 10 * minutes,
+    reason:
+      'Interval between two reads of the providers file and its key files. A key that was replaced is used within this time.',
+  }),
   proxy_body_bytes_max: integer({
     unit: 'bytes',
     default: 20 * mib,

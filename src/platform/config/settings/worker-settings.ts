@@ -91,7 +91,7 @@ export const notificationSettings = {
   outbound_allowed: text({
     unit: 'CIDRs',
     reason:
-      'Private networks that notifications may reach, separated by commas: `10.0.0.0/8`, or with a port other than 80 and 443 `10.0.0.0/8:9093`. Public addresses are allowed, all others refused. Set the same value for API and worker.',
+      'Private networks that notifications, models of verification and providers of `providers_file` may reach, separated by commas: `10.0.0.0/8`, or with a port other than 80 and 443 `10.0.0.0/8:9093`. Public addresses are allowed, all others refused. Set the same value for API, worker and proxy.',
   }),
 }
 

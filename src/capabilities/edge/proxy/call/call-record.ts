@@ -1,5 +1,5 @@
 import type { Problem } from '../../../../kernel/problem.ts'
-import type { ExchangeFacts } from '../../../../model/exchange.ts'
+import { type ExchangeFacts, malformedAnswer, malformedReason } from '../../../../model/exchange.ts'
 import type { Outcome } from '../../../../model/observation.ts'
 import type { Ending, ProjectKey } from '../contract.ts'
 import { readAgentHeaders } from './agent-headers.ts'
@@ -166,6 +166,22 @@ function describePhase(body: RecordedCall['body'], answer: ProviderAnswer | unde
 /** Returns the ending of a call whose answer arrived completely. */
 export function complete(status_code: number): Ending {
   return { outcome: 'complete', status_code, error_type: '', error_message: '' }
+}
+
+/**
+ * Returns the ending of a call whose provider sent its whole answer: an error by its status, or by
+ * what cannot be an answer of a model.
+ */
+export function answeredEnding(answer: ProviderAnswer): Ending {
+  const { status_code, content_type: response_type } = answer
+  if (status_code >= 400) {
+    const error_type = String(status_code)
+    return { outcome: 'provider_error', status_code, error_type, error_message: '' }
+  }
+  const response_bytes = answer.body?.bytes ?? 0
+  const error_message = malformedReason({ status_code, response_bytes, response_type })
+  if (error_message === undefined) return complete(status_code)
+  return { outcome: 'provider_error', status_code, error_type: malformedAnswer, error_message }
 }
 
 /** Returns true when the provider's answer arrived, even if it is an error. */

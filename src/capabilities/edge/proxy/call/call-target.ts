@@ -11,14 +11,38 @@ export type CallTarget = {
   model: string
   /** The provider's key without its scheme; empty before it is read. */
   provider_key: string
+  /** The key of a key file, which answers must not show; empty for a key of the client. */
+  own_key: string
 }
 
 /** Splits the URL of a request. */
 export function toTarget(url = ''): CallTarget {
   const query = url.indexOf('?')
-  const rest = { model: '', provider_key: '' }
+  const rest = { model: '', provider_key: '', own_key: '' }
   if (query === -1) return { path: url, query: '', ...rest }
   return { path: url.slice(0, query), query: url.slice(query), ...rest }
+}
+
+/** The start of the paths of Azure OpenAI, which name a deployment. */
+const deployments = '/openai/deployments/'
+
+/** Returns whether a path names a deployment of Azure OpenAI. */
+export function isOfDeployment(path: string): boolean {
+  return path.startsWith(deployments)
+}
+
+/** Returns the deployment that a path names. Throws `invalid_request` as `readPathModel` does. */
+export function readDeployment(path: string): string {
+  const rest = path.slice(deployments.length)
+  return readPathModel(rest.slice(0, rest.indexOf('/')))
+}
+
+/**
+ * Checks the id of a response in a path: `/v1/responses/{id}`, with `/cancel` or without. Throws
+ * `invalid_request` as `readPathModel` does.
+ */
+export function checkResponseId(path: string): void {
+  readPathModel(path.split('/')[3] ?? '')
 }
 
 /** Maximum characters of a model in a path. */
@@ -37,8 +61,8 @@ export function readPathModel(path: string): string {
     return model
   }
   const detail = isKey
-    ? 'the model in the path is a project key, expected a model'
-    : `the model in the path: expected at most ${pathModel_max} letters, digits, ".", "_", "-", "@" or ":"`
+    ? 'the name in the path is a project key, expected a model or an id'
+    : `the name in the path: expected at most ${pathModel_max} letters, digits, ".", "_", "-", "@" or ":"`
   throw problem('invalid_request', { detail, faults: [{ pointer: 'path', detail }] })
 }
 

@@ -5,7 +5,7 @@ import type { Outcome } from '../../../../model/observation.ts'
 import { discardRest } from '../../../../platform/http/index.ts'
 import type { QuietLog } from '../../../../platform/telemetry/index.ts'
 import type { Ending, ExchangeRecorder, ProjectKey, ProxySettings } from '../contract.ts'
-import { type Dialect, type Endpoint, isRecorded } from '../formats.ts'
+import { type Dialect, type Endpoint, isRecorded, isRetrieval } from '../formats.ts'
 import type { CallRelay, RelayedCall } from '../relay/relayed-call.ts'
 import type { Upstream } from '../relay/upstream.ts'
 import { hasLargeRest, noBytes, type ProviderAnswer, RequestBody } from './bodies.ts'
@@ -19,15 +19,12 @@ import {
   toExchangeFacts,
 } from './call-record.ts'
 import { type CallTarget, toTarget } from './call-target.ts'
+import { isFinal } from './final-response.ts'
 import type { ProxyMeters } from './meters.ts'
 import { writeProviderError } from './provider-error.ts'
-import {
-  type CallContext,
-  noContext,
-  parseTraceparent,
-  type RequestHeaders,
-} from './request-headers.ts'
+import { type CallContext, noContext, type RequestHeaders } from './request-headers.ts'
 import type { SlotList } from './slot-list.ts'
+import { parseTraceparent, type TraceParent } from './trace-context.ts'
 
 /** Services that all calls of a proxy share. */
 export type CallServices = {
@@ -57,6 +54,8 @@ export class Call implements RelayedCall {
   readonly services: CallServices
   readonly target: CallTarget
   readonly trace_id: string
+  /** The position in a trace that the client named. */
+  readonly parent: TraceParent | undefined
   readonly parent_observation_id: string
   readonly observation_id: string
   readonly start_ms: number
@@ -96,6 +95,7 @@ export class Call implements RelayedCall {
     this.#startedAt_ms = performance.now()
     const { traceparent } = this.headers
     const parent = traceparent === '' ? undefined : parseTraceparent(traceparent)
+    this.parent = parent
     this.trace_id = parent?.trace_id ?? services.ids.uuid(this.start_ms)
     this.parent_observation_id = parent?.parent_observation_id ?? ''
     this.observation_id = services.ids.observationId()
@@ -278,11 +278,13 @@ export class Call implements RelayedCall {
       ending,
       ended_ms: this.#endedAt_ms,
     })
+    const isStreamEnded = answer?.hasStreamEnd(this.endpoint) ?? false
     const request = isRequestCaptured ? this.body.received() : noBytes
     const response = redactKey(answer?.body?.take() ?? noBytes, this.target.provider_key, {
       failed: this.#statusCode() >= 400,
       streamed: facts.streamed,
     })
+    if (isRetrieval(this.endpoint) && !isFinal(response, facts, isStreamEnded)) return
     this.services.recorder.record({ facts, request, response })
   }
 }

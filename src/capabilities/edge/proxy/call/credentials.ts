@@ -187,12 +187,15 @@ export function keyHeader(dialect: Dialect, key: string): KeyHeader {
   return ['authorization', `Bearer ${key}`]
 }
 
-/** Returns headers (name, value, name, value) with this key in place of Authorization. */
-export function withKeyHeader(flat: readonly string[], [name, value]: KeyHeader): string[] {
+/**
+ * Returns headers (name, value, name, value) without Authorization, and with the header of a key if
+ * there is one.
+ */
+export function withKeyHeader(flat: readonly string[], header?: KeyHeader): string[] {
   const kept: string[] = []
   for (let i = 0; i < flat.length; i += 2) {
     const other = flat[i] ?? ''
     if (other.toLowerCase() !== 'authorization') kept.push(other, flat[i + 1] ?? '')
   }
-  return [...kept, name, value]
+  return header === undefined ? kept : [...kept, ...header]
 }

@@ -2,13 +2,15 @@ import { Problem, problem } from '../../../../kernel/problem.ts'
 import type { RateLimiter } from '../../../../platform/http/index.ts'
 import type { Logger } from '../../../../platform/telemetry/index.ts'
 import type { ProjectKey, ProjectKeys } from '../contract.ts'
-import { type Dialect, formats } from '../formats.ts'
+import { formats, isRetrieval } from '../formats.ts'
 import { Relay, type RelayServices } from '../relay/relay.ts'
 import type { Upstream, Upstreams } from '../relay/upstream.ts'
 import type { Call } from './call.ts'
-import { readPathModel } from './call-target.ts'
-import { type Credentials, keyHeader, readCredentials, withKeyHeader } from './credentials.ts'
+import { checkResponseId, isOfDeployment, readDeployment, readPathModel } from './call-target.ts'
+import { type Credentials, readCredentials } from './credentials.ts'
+import { addProviderKey } from './provider-key.ts'
 import { readContext } from './request-headers.ts'
+import { addTraceparent } from './trace-context.ts'
 
 type IntakeOptions = {
   keys: ProjectKeys
@@ -52,7 +54,7 @@ export function createIntake(
       call.refuse(rate.fault, rate.headers)
       return
     }
-    const upstream = admit(call, credentials, upstreams)
+    const upstream = admit(call, { credentials, key, upstreams })
     call.setUpstream(upstream)
     readBody(call, {
       complete: () => guarded(call, () => send(call, upstream)),
@@ -129,18 +131,23 @@ function checkKey(key: ProjectKey | undefined, place: string): ProjectKey {
  * Checks the headers of an authenticated call and finds its provider; sets the call's context.
  * Throws the refusal.
  */
-function admit(call: Call, credentials: Credentials, upstreams: Upstreams): Upstream {
-  const { headers, services, dialect } = call
-  call.target.provider_key = credentials.provider_key
+function admit(
+  call: Call,
+  {
+    credentials,
+    key,
+    upstreams,
+  }: { credentials: Credentials; key: ProjectKey; upstreams: Upstreams },
+): Upstream {
+  const { headers, services } = call
   call.setContext(readContext(headers))
-  if (call.request.method !== 'GET') checkContentType(headers.content_type)
-  if (credentials.provider_key === '') throw noProviderKey(headers.authorization, dialect)
-  const upstream = upstreamOf(call, upstreams)
-  if (formats[call.endpoint].path === undefined) call.target.model = modelIn(call)
-  if (!credentials.isPlain) {
-    const header = keyHeader(dialect, credentials.provider_key)
-    headers.forwarded = withKeyHeader(headers.forwarded, header)
+  if (call.request.method !== 'GET' && !isRetrieval(call.endpoint)) {
+    checkContentType(headers.content_type)
   }
+  const upstream = upstreamOf(call, upstreams)
+  addProviderKey(call, credentials, { key, upstream })
+  call.target.model = modelIn(call)
+  addTraceparent(call)
   if (headers.content_length > services.settings.body_bytes_max) {
     throw bodyTooLarge(services.settings.body_bytes_max)
   }
@@ -148,8 +155,11 @@ function admit(call: Call, credentials: Credentials, upstreams: Upstreams): Upst
   return upstream
 }
 
-/** Returns the model in the path of a call; empty where the path is a collection. */
-function modelIn({ target }: Call): string {
+/** Returns the model or deployment in the path of a call; empty where it names none. */
+function modelIn({ endpoint, target }: Call): string {
+  if (isOfDeployment(target.path)) return readDeployment(target.path)
+  if (isRetrieval(endpoint)) checkResponseId(target.path)
+  if (formats[endpoint].path !== undefined) return ''
   return /^\/v[^/]+\/models\/./.test(target.path) ? readPathModel(target.path) : ''
 }
 
@@ -164,38 +174,31 @@ function checkContentType(value: string): void {
   })
 }
 
-function noProviderKey(authorization: string, dialect: Dialect): Problem {
-  const [pointer, means] = providerKeyPlaces[dialect]
-  const fault =
-    dialect !== 'openai' || authorization === '' || authorization.includes('lt_')
-      ? 'missing'
-      : 'not of the Bearer scheme'
-  const detail = `${pointer} is ${fault}: send ${means} for the model provider`
-  return problem('provider_authorization_missing', { detail, faults: [{ pointer, detail }] })
-}
-
-/** The usual place of the provider's key, and what it holds. */
-const providerKeyPlaces: Readonly<Record<Dialect, readonly [pointer: string, means: string]>> = {
-  openai: ['Authorization', '"Bearer " and your key'],
-  anthropic: ['x-api-key', 'your key'],
-  google: ['x-goog-api-key', 'your key'],
-}
-
 /** Returns the provider that a call names, or that of its format. Throws when it cannot serve it. */
-function upstreamOf({ headers, endpoint, dialect }: Call, upstreams: Upstreams): Upstream {
-  const isOfAnthropic = endpoint === 'models' && dialect === 'anthropic'
-  const usual = isOfAnthropic ? 'anthropic' : formats[endpoint].provider
-  const name = headers.provider === '' ? usual : headers.provider.trim().toLowerCase()
+function upstreamOf(call: Call, upstreams: Upstreams): Upstream {
+  const { headers, endpoint } = call
+  const name = headers.provider === '' ? usualProvider(call) : headers.provider.trim().toLowerCase()
   const upstream = upstreams.get(name)
   const pointer = 'X-Provider'
   if (!upstream) {
-    const detail = `X-Provider: got ${quoted(headers.provider)}, expected one of ${upstreams.names.join(', ')}`
+    const names = upstreams.names().join(', ')
+    const detail =
+      headers.provider === ''
+        ? `X-Provider: this path needs the provider ${name}, which is not declared: name it in LOOPTRACE_PROVIDERS_FILE, or send one of ${names}`
+        : `X-Provider: got ${quoted(headers.provider)}, expected one of ${names}`
     throw problem('unknown_provider', { detail, faults: [{ pointer, detail }] })
   }
   if (upstream.paths[endpoint] !== undefined) return upstream
-  const speakers = upstreams.names.filter((one) => upstreams.get(one)?.paths[endpoint])
+  const speakers = upstreams.names().filter((one) => upstreams.get(one)?.paths[endpoint])
   const detail = `X-Provider: ${name} does not speak ${endpoint}, expected ${speakers.join(' or ')}`
   throw problem('format_unsupported', { detail, faults: [{ pointer, detail }] })
+}
+
+/** Returns the provider of a call without X-Provider. */
+function usualProvider({ endpoint, dialect, target }: Call): string {
+  if (isOfDeployment(target.path)) return 'azure'
+  const isOfAnthropic = endpoint === 'models' && dialect === 'anthropic'
+  return isOfAnthropic ? 'anthropic' : formats[endpoint].provider
 }
 
 function quoted(value: string): string {

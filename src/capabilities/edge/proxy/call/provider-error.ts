@@ -58,12 +58,12 @@ function messageOf({ status, message }: Problem): string {
 export function formatErrorEvent(fault: Problem, endpoint: Endpoint, dialect: Dialect): string {
   const data = formatProviderError(fault, dialect)
   if (dialect === 'anthropic') return `event: error\ndata: ${data}\n\n`
-  if (endpoint === 'responses') {
+  if (endpoint === 'responses' || endpoint === 'responses.retrieve') {
     const error = openaiError(fault)
     const { code, message, param } = error
     return `event: error\ndata: ${JSON.stringify({ type: 'error', code, message, param, error })}\n\n`
   }
-  if (endpoint === 'interactions') {
+  if (endpoint === 'interactions' || endpoint === 'interactions.retrieve') {
     const error = { code: googleStatus(fault.status).toLowerCase(), message: messageOf(fault) }
     return `event: error\ndata: ${JSON.stringify({ error, event_type: 'error' })}\n\n`
   }

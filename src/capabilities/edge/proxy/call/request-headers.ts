@@ -1,5 +1,4 @@
 import { isUtf8 } from 'node:buffer'
-import { traceIdFrom } from '../../../../kernel/ids.ts'
 import { problem } from '../../../../kernel/problem.ts'
 import { holdsProjectKey } from '../../../../kernel/project-key-text.ts'
 import { agentHeaderNames } from './agent-headers.ts'
@@ -72,7 +71,8 @@ const roles: ReadonlyMap<string, Role> = new Map<string, Role>([
   ['x-user-id', ours('user_id')],
   ['x-task-release', ours('release')],
   ['content-type', { kind: 'field', field: 'content_type', sent: true, once: true }],
-  ['traceparent', { kind: 'field', field: 'traceparent', sent: true, once: false }],
+  // `addTraceparent` sends another, so that the spans of a provider are below the record.
+  ['traceparent', { kind: 'field', field: 'traceparent', sent: false, once: false }],
   ['tracestate', { kind: 'field', field: 'tracestate', sent: true, once: false }],
   ['baggage', { kind: 'field', field: 'baggage', sent: false, once: false }],
   ['connection', { kind: 'connection' }],
@@ -232,24 +232,6 @@ function invalid(name: string, fault: string) {
 function decodeHeader(latin1: string): string {
   const bytes = Buffer.from(latin1, 'latin1')
   return isUtf8(bytes) ? bytes.toString('utf8') : latin1
-}
-
-/** The position of a call in the caller's trace. */
-type TraceParent = { trace_id: string; parent_observation_id: string }
-
-const version00 = /^00-([0-9a-f]{32})-([0-9a-f]{16})-[0-9a-f]{2}$/
-const laterVersion = /^(?!ff|00)[0-9a-f]{2}-([0-9a-f]{32})-([0-9a-f]{16})-[0-9a-f]{2}(?:-.*)?$/
-
-/**
- * Parses a `traceparent` header (W3C Trace Context, level 2). Returns undefined for an invalid one;
- * the call then starts a new trace, as the recommendation asks.
- */
-export function parseTraceparent(header: string): TraceParent | undefined {
-  const match = version00.exec(header) ?? laterVersion.exec(header)
-  const [, traceHex = '', parent = ''] = match ?? []
-  if (/^0*$/.test(traceHex) || /^0*$/.test(parent)) return undefined
-  const trace_id = traceIdFrom(traceHex)
-  return trace_id === undefined ? undefined : { trace_id, parent_observation_id: parent }
 }
 
 /**

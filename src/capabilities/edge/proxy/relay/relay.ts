@@ -4,12 +4,16 @@ import type { Clock } from '../../../../kernel/time.ts'
 import type { Outcome } from '../../../../model/observation.ts'
 import type { QuietLog } from '../../../../platform/telemetry/index.ts'
 import { BodyCapture, ProviderAnswer } from '../call/bodies.ts'
+import { answeredEnding } from '../call/call-record.ts'
+import { isOfDeployment } from '../call/call-target.ts'
 import type { ProxySettings } from '../contract.ts'
-import { formats } from '../formats.ts'
-import { AnswerWriter, type RawHeaders, type ResponseHeaders } from './answer-writer.ts'
+import { type Endpoint, formats } from '../formats.ts'
+import { AnswerWriter } from './answer-writer.ts'
+import { KeyMask } from './key-mask.ts'
 import type { CallRelay, RelayedCall } from './relayed-call.ts'
+import { type RawHeaders, type ResponseHeaders, withoutKey } from './response-headers.ts'
 import { applyEdit, findUsageEdit } from './stream-options.ts'
-import type { Upstream, UpstreamPath } from './upstream.ts'
+import { type Upstream, type UpstreamPath, upstreamUrl } from './upstream.ts'
 
 /** Services that all relays of a proxy share. */
 export type RelayServices = {
@@ -32,11 +36,15 @@ export class Relay implements Dispatcher.DispatchHandler, CallRelay {
   #writer: AnswerWriter | undefined
   #refusal: UsageRefusal | undefined
   #retried = false
+  /** Set when the key of the provider is ours, which the client must not see. */
+  readonly #mask: KeyMask | undefined
 
   constructor(call: RelayedCall, upstream: Upstream, services: RelayServices) {
     this.#call = call
     this.#upstream = upstream
     this.#services = services
+    const { own_key } = call.target
+    if (own_key !== '') this.#mask = new KeyMask(own_key)
   }
 
   /** Sends the request; adds a request for usage unless the client made a choice. */
@@ -59,21 +67,23 @@ export class Relay implements Dispatcher.DispatchHandler, CallRelay {
 
   #dispatch(body: Buffer): void {
     const { headers, request, endpoint, target } = this.#call
-    const upstreamPath = this.#upstream.paths[endpoint] ?? noPath
-    const path =
-      upstreamPath.from === undefined
-        ? upstreamPath.path
-        : upstreamPath.path + target.path.slice(upstreamPath.from)
+    const path = upstreamUrl(this.#pathOf(endpoint), target)
     const isGet = request.method === 'GET'
     this.#upstream.pool.dispatch(
       {
         method: isGet ? 'GET' : 'POST',
-        path: path + target.query,
+        path,
         headers: headers.forwarded,
         body: isGet ? null : body,
       },
       this,
     )
+  }
+
+  #pathOf(endpoint: Endpoint): UpstreamPath {
+    const { paths, deployments } = this.#upstream
+    if (isOfDeployment(this.#call.target.path)) return deployments
+    return paths[endpoint] ?? noPath
   }
 
   onRequestStart(controller: Dispatcher.DispatchController): void {
@@ -89,7 +99,9 @@ export class Relay implements Dispatcher.DispatchHandler, CallRelay {
   ): void {
     if (status < 200) return
     const raw = controller.rawHeaders
-    const headers = this.#services.readHeaders(Array.isArray(raw) ? raw : [])
+    const read = this.#services.readHeaders(Array.isArray(raw) ? raw : [])
+    const { own_key } = this.#call.target
+    const headers = own_key === '' ? read : withoutKey(read, own_key)
     this.answer.status_code = status
     if (status === 400 && this.answer.isUsageOurs) {
       this.#refusal = new UsageRefusal(headers, message)
@@ -114,15 +126,9 @@ export class Relay implements Dispatcher.DispatchHandler, CallRelay {
       return
     }
     if (this.#refusal) this.#passRefusal(controller, this.#refusal)
-    const { status_code } = this.answer
-    const failed = status_code >= 400
+    if (this.#mask) this.#pass(this.#mask.end())
     this.#call.detachRelay()
-    this.#call.settle({
-      outcome: failed ? 'provider_error' : 'complete',
-      status_code,
-      error_type: failed ? String(status_code) : '',
-      error_message: '',
-    })
+    this.#call.settle(answeredEnding(this.answer))
     this.#writer?.end()
   }
 
@@ -162,7 +168,9 @@ export class Relay implements Dispatcher.DispatchHandler, CallRelay {
     answer.request_id = headers.request_id
     answer.body = new BodyCapture(this.#services.settings.capture_response_bytes_max)
     this.#writer = new AnswerWriter(this.#call, answer, controller)
-    this.#writer.begin(headers, message)
+    const { own_key } = this.#call.target
+    const hidesKey = own_key !== '' && message?.includes(own_key)
+    this.#writer.begin(headers, hidesKey ? undefined : message)
   }
 
   #relay(chunk: Buffer): void {
@@ -170,8 +178,13 @@ export class Relay implements Dispatcher.DispatchHandler, CallRelay {
     if (answer.firstByte_ms === undefined && answer.status_code < 300) {
       answer.firstByte_ms = this.#call.elapsed_ms()
     }
-    answer.body?.add(chunk)
-    this.#writer?.write(chunk)
+    this.#pass(this.#mask ? this.#mask.push(chunk) : chunk)
+  }
+
+  #pass(bytes: Buffer): void {
+    if (bytes.length === 0) return
+    this.answer.body?.add(bytes)
+    this.#writer?.write(bytes)
   }
 
   #passRefusal(controller: Dispatcher.DispatchController, refusal: UsageRefusal): void {
@@ -198,7 +211,7 @@ export class Relay implements Dispatcher.DispatchHandler, CallRelay {
 }
 
 /** Calls of formats that a provider does not speak are refused before. */
-const noPath: UpstreamPath = { path: '', from: undefined }
+const noPath: UpstreamPath = { path: '', adds: 'nothing' }
 
 /** Passed to undici to stop a call that has ended. */
 class CallEnded extends Error {

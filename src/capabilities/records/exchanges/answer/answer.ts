@@ -24,4 +24,6 @@ export type Answer = {
   done: boolean
   /** Number of pieces of a stream that were unreadable or beyond a limit. */
   dropped: number
+  /** When the provider began the answer, in milliseconds since 1970, if it says so. */
+  created_ms?: number
 }

@@ -11,7 +11,6 @@ import {
   type JsonObject,
   jsonText,
   objectFrom,
-  parsedJson,
   textFrom,
 } from '../../../../kernel/json-values.ts'
 import type { ExchangeFacts } from '../../../../model/exchange.ts'
@@ -19,8 +18,10 @@ import type { ToolCall } from '../../../../model/observation.ts'
 import { type FormatAnswer, formatOf, type WireFormat } from '../formats/index.ts'
 import { fallbackText_chars_max } from '../mapping/read-request.ts'
 import type { Answer, AnswerChoice } from './answer.ts'
+import { answerJson } from './answer-json.ts'
 import { tierIn, usageOf } from './answer-usage.ts'
 import { bodyText, cutText } from './body-text.ts'
+import { readCutAnswer } from './cut-answer.ts'
 import { createSseParser } from './sse.ts'
 import { choices_max, readStreamedAnswer } from './streamed-answer.ts'
 
@@ -43,7 +44,10 @@ export function readAnswer(
   const { bytes, fault } = decodeBody(body, facts.response_encoding, response_bytes_max)
   if (bytes.length === 0) return { ...noAnswer, fault }
   const format = formatOf(facts.endpoint)
-  if (format !== undefined) return { ...readFormatted(format, bytes, facts), fault }
+  if (format !== undefined) {
+    const read = readFormatted(format, bytes, facts)
+    return { ...read, fault: fault || read.fault }
+  }
   if (isEventStream(bytes, facts)) {
     const answer = readStreamedAnswer(bytes, facts.endpoint)
     const known = answer.choices.length > 0 || answer.error !== undefined
@@ -52,10 +56,7 @@ export function readAnswer(
   const text = bodyText(bytes)
   const answer = readWholeAnswer(text)
   if (answer === undefined) {
-    const isCut = facts.content_state === 'truncated'
-    const usage = isCut ? usageInCutText(text) : undefined
-    const unknownText = cutText(text, fallbackText_chars_max)
-    return { ...noAnswer, usage, unknownText, fault: fault || 'the answer is not JSON' }
+    return { ...unreadAnswer(text, facts), ...(fault !== '' && { fault }) }
   }
   const known = answer.choices.length > 0 || answer.error !== undefined
   const unknownText = known ? '' : cutText(text, fallbackText_chars_max)
@@ -69,7 +70,7 @@ function readFormatted(format: WireFormat, bytes: Uint8Array, facts: ExchangeFac
     let unreadable = 0
     const parser = createSseParser(({ event, data }) => {
       if (data === '[DONE]') return
-      const parsed = objectFrom(parsedJson(data))
+      const parsed = objectFrom(answerJson(data))
       if (parsed === undefined) unreadable++
       else reader.add(event, parsed)
     })
@@ -85,7 +86,7 @@ function readFormatted(format: WireFormat, bytes: Uint8Array, facts: ExchangeFac
     }
   }
   const text = bodyText(bytes)
-  const body = parsedJson(text)
+  const body = answerJson(text)
   if (body !== undefined) {
     const answer = toAnswer(format.readWhole(body), 0)
     const isGood = facts.status_code < 300 && !chatFormats.has(facts.endpoint)
@@ -93,37 +94,34 @@ function readFormatted(format: WireFormat, bytes: Uint8Array, facts: ExchangeFac
     const unknownText = isKnown ? '' : cutText(text, fallbackText_chars_max)
     return { ...answer, isStream: false, unknownText, fault: '' }
   }
-  const usage = facts.content_state === 'truncated' ? usageInCutText(text) : undefined
-  const unknownText = cutText(text, fallbackText_chars_max)
-  return { ...noAnswer, usage, unknownText, fault: 'the answer is not JSON' }
+  return unreadAnswer(text, facts)
 }
+
+/** Returns what is known of an answer that is not JSON; one that was cut may have usage. */
+function unreadAnswer(text: string, facts: ExchangeFacts): ReadAnswer {
+  const cut = facts.content_state === 'truncated' ? readCutAnswer(text) : undefined
+  const unknownText = cutText(text, fallbackText_chars_max)
+  return { ...noAnswer, ...cut, unknownText, fault: notJson }
+}
+
+/** The fault of an answer that is whole and no JSON. */
+export const notJson = 'the answer is not JSON'
 
 /** Formats whose good answer is a message; vectors and counts are not kept as output. */
 const chatFormats: ReadonlySet<string> = new Set([
   'responses',
+  'responses.retrieve',
+  'responses.compact',
   'messages',
   'generate_content',
   'interactions',
+  'interactions.retrieve',
 ])
 
 function toAnswer({ message, finish_reason, ...answer }: FormatAnswer, dropped: number): Answer {
   const choices = message === undefined ? [] : [{ index: 0, finish_reason, message }]
   return { ...answer, choices, dropped }
 }
-
-/** Finds the usage in a long answer that was cut: the proxy keeps the end, where the usage is. */
-function usageInCutText(text: string): JsonObject | undefined {
-  const tail = text.slice(-usageTail_chars)
-  const from = tail.indexOf('{', tail.lastIndexOf('"usage"'))
-  if (from === -1 || !tail.includes('"usage"')) return undefined
-  for (let end = tail.lastIndexOf('}'); end > from; end = tail.lastIndexOf('}', end - 1)) {
-    const usage = objectFrom(parsedJson(tail.slice(from, end + 1)))
-    if (usage !== undefined) return usage
-  }
-  return undefined
-}
-
-const usageTail_chars = 4_096
 
 const noAnswer: ReadAnswer = {
   model: '',
@@ -188,7 +186,7 @@ function toolCallFrom(call: JsonObject): ToolCall {
 
 /** Reads an unstreamed answer. Undefined when the text is not JSON. */
 function readWholeAnswer(text: string): Answer | undefined {
-  const parsed = parsedJson(text)
+  const parsed = answerJson(text)
   if (parsed === undefined) return undefined
   // Gemini without `alt=sse` streams the chunks as one array, the whole usage in the last.
   const body = objectFrom(parsed) ?? objectFrom(itemsOf(parsed).findLast(hasUsage))

@@ -1,12 +1,7 @@
-import {
-  itemsOf,
-  type JsonObject,
-  objectFrom,
-  parsedJson,
-  textFrom,
-} from '../../../../kernel/json-values.ts'
+import { itemsOf, type JsonObject, objectFrom, textFrom } from '../../../../kernel/json-values.ts'
 import type { ExchangeFacts } from '../../../../model/exchange.ts'
 import type { Answer, AnswerChoice } from './answer.ts'
+import { answerJson } from './answer-json.ts'
 import { tierIn, usageOf } from './answer-usage.ts'
 import {
   type Growing,
@@ -56,7 +51,7 @@ function readEvent(reading: Reading, { event, data }: SseEvent): void {
     reading.done = true
     return
   }
-  const chunk = objectFrom(parsedJson(data))
+  const chunk = objectFrom(answerJson(data))
   if (event === 'error') reading.error = chunk ?? data
   if (chunk === undefined) reading.unreadable++
   else readChunk(reading, chunk)

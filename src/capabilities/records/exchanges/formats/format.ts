@@ -60,6 +60,8 @@ export type FormatAnswer = {
   error: unknown
   /** Whether the answer is complete. */
   done: boolean
+  /** When the provider began the answer, in milliseconds since 1970, if it says so. */
+  created_ms?: number
 }
 
 export const noFormatAnswer: FormatAnswer = {

@@ -13,11 +13,15 @@ type Endpoint = ExchangeFacts['endpoint']
 /** The formats besides chat and completions, by endpoint. To add one, add its file and its row. */
 const formats: ReadonlyMap<Endpoint, WireFormat> = new Map([
   ['responses', responses],
+  ['responses.retrieve', responses],
+  ['responses.compact', responses],
+  ['responses.count_tokens', responses],
   ['messages', messages],
   ['messages.count_tokens', messages],
   ['generate_content', generateContent],
   ['generate_content.count_tokens', generateContent],
   ['interactions', interactions],
+  ['interactions.retrieve', interactions],
   ['embeddings', embeddings],
 ])
 

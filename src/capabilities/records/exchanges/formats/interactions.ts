@@ -60,7 +60,13 @@ function readInteraction(body: JsonObject | undefined): FormatAnswer {
     service_tier: body['service_tier'],
     error: status === 'failed' ? body : errorIn(body),
     done: true,
+    ...createdIn(body),
   }
+}
+
+function createdIn(body: JsonObject): Pick<FormatAnswer, 'created_ms'> {
+  const created_ms = Date.parse(textFrom(body['created']))
+  return Number.isNaN(created_ms) ? {} : { created_ms }
 }
 
 function addStep(parts: AnswerParts, step: JsonObject): void {

@@ -54,6 +54,7 @@ function readResponse(body: JsonObject | undefined): FormatAnswer {
     service_tier: body['service_tier'],
     error: errorIn(body),
     done: true,
+    ...(typeof body['created_at'] === 'number' && { created_ms: body['created_at'] * 1_000 }),
   }
 }
 
@@ -77,6 +78,8 @@ function partsOf(items: readonly unknown[]): AnswerParts {
 
 function addItem(parts: AnswerParts, item: JsonObject, answered: ReadonlySet<string>): void {
   const type = textFrom(item['type'])
+  // A compacted history repeats what the user said.
+  if (item['role'] === 'user') return
   if (type === 'message') addContent(parts, [...itemsOf(item['content']), item])
   else if (type === 'reasoning') {
     for (const one of [...itemsOf(item['summary']), ...itemsOf(item['content'])]) {

@@ -1,9 +1,14 @@
 import { isUuid, traceIdPattern } from '../../../../kernel/ids.ts'
 import { itemsOf, objectFrom, textFrom } from '../../../../kernel/json-values.ts'
-import { type ExchangeFacts, exchangeEndpoints } from '../../../../model/exchange.ts'
+import {
+  type ExchangeFacts,
+  exchangeEndpoints,
+  malformedAnswer,
+  malformedReason,
+} from '../../../../model/exchange.ts'
 import { type Observation, type Outcome, outcomes } from '../../../../model/observation.ts'
 import { columnText, cutText, scrubbed } from '../answer/body-text.ts'
-import type { ReadAnswer } from '../answer/read-answer.ts'
+import { notJson, type ReadAnswer } from '../answer/read-answer.ts'
 
 /**
  * Returns why the facts of an exchange can not be stored; undefined for valid facts. They were
@@ -31,6 +36,11 @@ export function factsFault(facts: ExchangeFacts): string | undefined {
 }
 
 const id_chars_max = 64
+
+/** Returns whether an exchange retrieves or cancels a response that an earlier one began. */
+export function isRetrieval({ endpoint }: Pick<ExchangeFacts, 'endpoint'>): boolean {
+  return endpoint === 'responses.retrieve' || endpoint === 'interactions.retrieve'
+}
 
 function timeFault(facts: ExchangeFacts): string | undefined {
   if (!isTime(facts.start_time)) return 'start_time: expected nanoseconds since 1970'
@@ -112,9 +122,10 @@ export function callEnding(facts: ExchangeFacts, answer: ReadAnswer): CallEnding
     answer.choices.find((choice) => choice.finish_reason !== '')?.finish_reason ?? '',
   )
   if (outcome === 'complete') {
-    return { status: 'ok', outcome, error_type: '', error_message: '', finish_reason }
+    const status = finish_reason === 'cancelled' ? 'cancelled' : 'ok'
+    return { status, outcome, error_type: '', error_message: '', finish_reason }
   }
-  const reported = readReportedError(answer, outcome)
+  const reported = readReportedError(facts, answer, outcome)
   return {
     status: outcome === 'client_gone' ? 'cancelled' : 'error',
     outcome,
@@ -134,9 +145,19 @@ const errorMessage_chars_max = 2_048
 function outcomeOf(facts: ExchangeFacts, answer: ReadAnswer): Outcome {
   if (facts.outcome !== 'complete' && !isLeftAtEnd(facts, answer)) return facts.outcome
   if (answer.error !== undefined || facts.status_code >= 400) return 'provider_error'
+  if (malformation(facts, answer) !== undefined) return 'provider_error'
   const cutByUs = facts.content_state !== 'full' || answer.fault !== ''
   if (answer.isStream && !answer.done && !cutByUs && !isFinished(answer)) return 'upstream_cut'
   return 'complete'
+}
+
+/** Returns the fault of an answer that cannot be that of a model; undefined for a good one. */
+function malformation(facts: ExchangeFacts, answer: ReadAnswer): string | undefined {
+  if (facts.status_code >= 400) return undefined
+  const isUnread = answer.fault === notJson && facts.content_state === 'full'
+  const isEmpty = answer.choices.length === 0 && answer.unknownText === ''
+  const response_bytes = isEmpty ? facts.response_bytes : Math.max(1, facts.response_bytes)
+  return malformedReason({ ...facts, response_bytes }) ?? (isUnread ? answer.fault : undefined)
 }
 
 /**
@@ -153,9 +174,15 @@ function isFinished({ choices, unknownText }: ReadAnswer): boolean {
   return choices.length > 0 && choices.every(({ finish_reason }) => finish_reason !== '')
 }
 
-function readReportedError(answer: ReadAnswer, outcome: Outcome): ProviderError {
+function readReportedError(
+  facts: ExchangeFacts,
+  answer: ReadAnswer,
+  outcome: Outcome,
+): ProviderError {
   if (answer.error !== undefined) return providerErrorFrom(answer.error)
   if (outcome !== 'provider_error') return { error_type: '', error_message: '' }
+  const reason = malformation(facts, answer)
+  if (reason !== undefined) return { error_type: malformedAnswer, error_message: reason }
   return bodyError(answer.unknownText)
 }
 

@@ -308,6 +308,27 @@ describe('errors', () => {
     })
   })
 
+  test.each([
+    ['an empty body', { response_bytes: 0 }, '', 'without a body, status 200'],
+    ['status 204', { status_code: 204, response_bytes: 0 }, '', 'without a body, status 204'],
+    ['a redirect', { status_code: 302 }, 'moved', 'a redirect, status 302'],
+    ['a page', { response_type: 'text/html' }, '<html></html>', 'a page of HTML'],
+    ['a page of another type', {}, '<html></html>', 'the answer is not JSON'],
+    ['a text', {}, 'ok', 'the answer is not JSON'],
+    ['an empty stream', { streamed: true, response_bytes: 0 }, '', 'without a body'],
+  ])('%s is no good answer', (_name, about, response, says) => {
+    for (const endpoint of ['chat.completions', 'responses', 'messages', 'embeddings'] as const) {
+      expect(mapped({ facts: { ...about, endpoint }, response })).toMatchObject({
+        status: 'error',
+        outcome: 'provider_error',
+        error_type: 'malformed_answer',
+        error_message: expect.stringContaining(says),
+        usage_source: 'none',
+        cost_usd: null,
+      })
+    }
+  })
+
   test('the proxy’s error is stored when the provider reported none', () => {
     const timeout = {
       outcome: 'timeout' as const,
@@ -459,6 +480,46 @@ describe('what a provider answered', () => {
     const row = mapped({ response: { ...reply, usage: odd } })
     expect(row).toMatchObject({ usage_source: 'estimated', output_visible_tokens: 2 })
     expect(row.attributes['mapping.usage']).toBe('not believed: completion_tokens is -5')
+  })
+
+  test.each(['1e20', '-1', 'NaN', 'Infinity', '"many"'])(
+    'a count of %s is not believed, in any format',
+    (count) => {
+      const bodies = {
+        'chat.completions': `{"choices":[{"message":{"content":"hi"},"finish_reason":"stop"}],"usage":{"prompt_tokens":${count},"completion_tokens":1}}`,
+        messages: `{"type":"message","content":[{"type":"text","text":"hi"}],"stop_reason":"end_turn","usage":{"input_tokens":${count},"output_tokens":1}}`,
+        responses: `{"object":"response","status":"completed","output":[{"type":"message","content":[{"type":"output_text","text":"hi"}]}],"usage":{"input_tokens":${count},"output_tokens":1}}`,
+        generate_content: `{"candidates":[{"content":{"parts":[{"text":"hi"}]},"finishReason":"STOP"}],"usageMetadata":{"promptTokenCount":${count},"candidatesTokenCount":1}}`,
+      } as const
+      for (const [endpoint, response] of Object.entries(bodies)) {
+        const row = mapped({ facts: { endpoint: endpoint as keyof typeof bodies }, response })
+        expect([endpoint, row.outcome, row.usage_source]).toEqual([
+          endpoint,
+          'complete',
+          'estimated',
+        ])
+        expect(row.output, endpoint).toContain('hi')
+        expect(row.attributes['mapping.usage'], endpoint).toMatch(/^not believed: /)
+      }
+    },
+  )
+
+  test('usage at the head of an answer that we cut is read, in any format', () => {
+    const rest = `,"data":["${'x'.repeat(20_000)}`
+    const heads = {
+      embeddings: '"model":"m","usage":{"prompt_tokens":1000,"total_tokens":1000}',
+      messages: '"model":"m","usage":{"input_tokens":1000,"output_tokens":0}',
+      generate_content:
+        '"modelVersion":"m","usageMetadata":{"promptTokenCount":1000,"totalTokenCount":1000}',
+    } as const
+    for (const [endpoint, head] of Object.entries(heads)) {
+      const row = mapped({
+        facts: { endpoint: endpoint as keyof typeof heads, content_state: 'truncated' },
+        response: `{${head}${rest}`,
+      })
+      const found = [endpoint, row.usage_source, row.input_uncached_tokens, row.model]
+      expect(found).toEqual([endpoint, 'provider', 1000, 'm'])
+    }
   })
 
   test('a total that the counts contradict is marked, and the cost is partial', () => {

@@ -15,10 +15,11 @@ import {
   withoutPersonalValues,
 } from '../../call-task/index.ts'
 import type { Cost, Pricing } from '../../pricing/index.ts'
+import { retrievedCallIds } from '../../same-call/index.ts'
 import { columnText, cutText, scrubbed } from '../answer/body-text.ts'
 import { outputOf, type ReadAnswer, readAnswer, toolCallsOf } from '../answer/read-answer.ts'
 import { type CallUsage, callUsage, type TokenCounter } from '../usage/call-usage.ts'
-import { callEnding } from './exchange-facts.ts'
+import { callEnding, isRetrieval } from './exchange-facts.ts'
 import { addParameters, model_chars_max, type ReadRequest, readRequest } from './read-request.ts'
 
 /**
@@ -100,9 +101,9 @@ export function exchangeToObservation(
   message_id: string,
   context: MappingContext,
 ): Observation {
-  const { facts } = exchange
-  const request = readRequest(exchange.request, facts)
-  const answer = readAnswer(exchange.response, facts, context.response_bytes_max)
+  const request = readRequest(exchange.request, exchange.facts)
+  const answer = readAnswer(exchange.response, exchange.facts, context.response_bytes_max)
+  const facts = retrievedFacts(exchange.facts, answer)
   const ending = callEnding(facts, answer)
   const { countTokens } = context
   const usage = callUsage({ facts, request, answer, outcome: ending.outcome, countTokens })
@@ -151,6 +152,25 @@ export function exchangeToObservation(
     message_id,
   }
 }
+
+/**
+ * Returns the facts of the one record of a retrieved response: ids and start are the same for every
+ * exchange that retrieves it. The facts of other calls stay.
+ */
+function retrievedFacts(facts: ExchangeFacts, { id, created_ms }: ReadAnswer): ExchangeFacts {
+  if (!isRetrieval(facts) || id === '') return facts
+  const ids = retrievedCallIds(facts.project_id, columnText(id, column_chars_max))
+  return { ...facts, ...ids, parent_observation_id: '', start_time: startOf(facts, created_ms) }
+}
+
+/** A provider may state the start of a response that ran within the last days. */
+function startOf({ start_time }: ExchangeFacts, created_ms = Number.NaN): string {
+  const age_ms = Number(BigInt(start_time) / nsPerMs) - created_ms
+  if (!(Math.abs(age_ms) <= createdAge_ms_max)) return start_time
+  return String(BigInt(Math.trunc(created_ms)) * nsPerMs)
+}
+
+const createdAge_ms_max = 2 * 24 * 60 * 60 * 1000
 
 /** Empty columns that only spans and canonical records have. */
 const noSpan = {
@@ -211,11 +231,15 @@ const operations: Readonly<Record<ExchangeFacts['endpoint'], string>> = {
   'chat.completions': 'chat',
   completions: 'text_completion',
   responses: 'chat',
+  'responses.retrieve': 'chat',
+  'responses.compact': 'compact',
+  'responses.count_tokens': 'count_tokens',
   messages: 'chat',
   'messages.count_tokens': 'count_tokens',
   generate_content: 'generate_content',
   'generate_content.count_tokens': 'count_tokens',
   interactions: 'generate_content',
+  'interactions.retrieve': 'generate_content',
   embeddings: 'embeddings',
 }
 

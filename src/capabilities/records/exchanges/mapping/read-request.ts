@@ -61,7 +61,7 @@ export function readRequest(
   return {
     parsed,
     text,
-    model: columnText(textFrom(parsed['model']), model_chars_max),
+    model: columnText(textFrom(parsed['model']) || path_model, model_chars_max),
     input,
     tool_results: toolResultsOf(parsed['messages']),
   }

@@ -17,6 +17,7 @@ import {
 } from '../../usage/index.ts'
 import type { AnswerChoice } from '../answer/answer.ts'
 import type { ReadAnswer } from '../answer/read-answer.ts'
+import { isRetrieval } from '../mapping/exchange-facts.ts'
 import type { ReadRequest } from '../mapping/read-request.ts'
 import type { countTokens as countExactly } from './tokenizer.ts'
 
@@ -60,7 +61,8 @@ export function callUsage(call: {
     return { ...conditions, usage, usage_source: 'provider', usage_semantics }
   }
   const isCount = facts.endpoint.endsWith('.count_tokens')
-  if (isCount || costsNothing(call) || facts.content_state === 'dropped') {
+  const isUnknown = isCount || isRetrieval(facts) || isRunning(answer)
+  if (isUnknown || costsNothing(call) || facts.content_state === 'dropped') {
     return { ...conditions, usage: undefined, usage_source: 'none', usage_semantics: '' }
   }
   const asked =
@@ -73,6 +75,13 @@ export function callUsage(call: {
   const usage = { buckets: estimateUsage(seen, call.countTokens), is_estimated: true }
   return { ...conditions, usage, usage_source: 'estimated', usage_semantics: '' }
 }
+
+/** Whether the provider still works on the answer: a later exchange has its usage. */
+function isRunning({ choices }: ReadAnswer): boolean {
+  return choices.some(({ finish_reason }) => running.has(finish_reason))
+}
+
+const running: ReadonlySet<string> = new Set(['queued', 'in_progress'])
 
 function costsNothing({
   facts,
