@@ -6,7 +6,14 @@ import {
   parsedJson,
 } from '../../../kernel/json-values.ts'
 import { digestOf } from './digests.ts'
-import { type HistoryCall, isCallPart, isResultPart, readCall, readResult } from './tool-parts.ts'
+import {
+  addCall,
+  type HistoryCall,
+  isCallPart,
+  isResultPart,
+  readCall,
+  readResult,
+} from './tool-parts.ts'
 
 /** A message of a history, read from any convention. */
 export type HistoryMessage = {
@@ -101,6 +108,7 @@ function addMessages(
     return
   }
   const message = unwrapMessage(whole) ?? objectFrom(whole['body']) ?? whole
+  if (isThought(message)) return
   const role = roleOf(message, whole, fallback)
   const parts = partsOf(message)
   const results = parts.filter(isResultPart)
@@ -127,7 +135,22 @@ function roleOf(
   const role = roles.get(message['role']) ?? roles.get(whole['role'])
   if (role !== undefined) return role
   const type = message['type']
-  return roles.get(type) ?? (isCallPart(message) ? 'assistant' : fallback)
+  const named = roles.get(type)
+  if (named !== undefined) return named
+  return isCallPart(message) || isProviderItem(type) ? 'assistant' : fallback
+}
+
+/** Items in the place of messages that a model or its provider wrote, such as `web_search_call`. */
+const providerItem =
+  /^(?:model_output|item_reference|compaction|program|mcp_list_tools|mcp_approval_request|[a-z_]{1,64}_(?:call|result|output))$/
+
+function isProviderItem(type: unknown): boolean {
+  return typeof type === 'string' && providerItem.test(type)
+}
+
+/** Tells whether an item is a thought of the model, which its answers as recorded do not have. */
+function isThought({ type, role }: JsonObject): boolean {
+  return role === undefined && (type === 'reasoning' || type === 'thought')
 }
 
 const emptyMessage = {
@@ -224,12 +247,9 @@ function toTextMessage(
   return { ...emptyMessage, role, text: texts.join(''), refusal, calls }
 }
 
-/** OpenAI allows 128 tools; a longer list is not a real one. */
-const calls_max = 512
-
 function pushCall(calls: HistoryCall[], part: unknown): void {
   const call = readCall(part)
-  if (call !== undefined && calls.length < calls_max) calls.push(call)
+  if (call !== undefined) addCall(calls, call)
 }
 
 /**

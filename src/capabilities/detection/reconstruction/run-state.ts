@@ -10,16 +10,30 @@ import {
   type ToolUse,
   text_chars_max,
 } from './contract.ts'
+import type { TextForm } from './harness-texts.ts'
 import type { Head } from './heads.ts'
 import { createDeclaredMemo, type DeclaredMemo } from './model-call.ts'
 
 /** A thread that can still grow. */
 type GrowingThread = Omit<Thread, 'steps' | 'calls'> & { steps: number[]; calls: number[] }
 
+/** A text behind a tool's result; it is a harness's once it recurs. */
+export type Nudge = {
+  form: TextForm
+  trace_id: string
+  /** Its messages, and the steps that follow them, until it is a harness's. */
+  messages: number[]
+  steps: number[]
+  is_harness: boolean
+}
+
 /** State needed to continue a thread. */
 type Line = {
   /** True if the user sent a message since the thread's last step. */
   after_user: boolean
+  /** Texts behind results that a harness may have written, and the one before the next step. */
+  nudges: Nudge[]
+  nudged: Nudge | undefined
   /** Tool uses without a result, oldest first. */
   open: number[]
 }
@@ -131,7 +145,7 @@ export function newThread(
 ): GrowingThread {
   const thread = { index: state.threads.length, ...origin, steps: [], calls: [] }
   state.threads.push(thread)
-  state.lines.push({ after_user: false, open: [] })
+  state.lines.push({ after_user: false, nudges: [], nudged: undefined, open: [] })
   return thread
 }
 
