@@ -129,13 +129,15 @@ const reasons: Record<Need, string> = {
   results: 'the run has no results of tool calls',
   tool_outcomes: 'the run does not report the outcome of its tool calls',
   texts: 'the run has no texts of messages',
+  history: 'part of the history is held by the provider',
 }
 
 /**
  * Tells whether the run has what a detector needs. A run with content but without tools lacks
  * nothing.
  */
-function isMet({ content, tools, steps }: TaskRun, need: Need): boolean {
+function isMet({ content, tools, steps, threads }: TaskRun, need: Need): boolean {
+  if (need === 'history') return !threads.some(({ is_held = false }) => is_held)
   if (need === 'texts') return content !== 'none' || steps.some(({ text }) => text !== null)
   if (content !== 'none' && tools.length === 0) return true
   if (need === 'arguments') return tools.some((use) => use.arguments !== null)

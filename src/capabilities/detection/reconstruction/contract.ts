@@ -138,6 +138,8 @@ export type Thread = {
   /** `root`, `branch` (of an edited history), `sub_agent` (another history in parallel). */
   kind: 'root' | 'branch' | 'sub_agent'
   agent_name: string
+  /** True if the provider holds a part of its history that no call of the task has. */
+  is_held?: boolean
   /** Indexes of the thread's steps and calls, in order. */
   steps: readonly number[]
   calls: readonly number[]

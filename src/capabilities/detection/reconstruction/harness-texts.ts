@@ -16,7 +16,7 @@ const resultHead =
 const errorHead = /^\s*(?:call id: \S{1,128}\s+)?error:\s*/i
 const retryWords = "Now let's retry:"
 
-/** Reads a result that stands in a text of the user; undefined for any other text. */
+/** Reads a result from a text of the user; undefined for any other text. */
 export function readWrittenResult(text: string): WrittenResult | undefined {
   const head = text.slice(0, head_chars_max)
   const found = resultHead.exec(head)

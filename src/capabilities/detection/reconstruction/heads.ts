@@ -16,6 +16,9 @@ export type Head = {
   call: number
   end_time: bigint
   is_ok: boolean
+  /** The provider's name of the last answer, and of the conversation that it holds; '' without. */
+  response_id: string
+  conversation: string
   /** The break at which its thread left this history; undefined while the thread continues it. */
   left_by: HistoryBreak | undefined
 }
@@ -42,6 +45,8 @@ export function newHead(thread: number, call: number): Head {
     call,
     end_time: 0n,
     is_ok: true,
+    response_id: '',
+    conversation: '',
     left_by: undefined,
   }
 }

@@ -4,6 +4,7 @@ import {
   jsonText,
   objectFrom,
   parsedJson,
+  textFrom,
 } from '../../../kernel/json-values.ts'
 import { digestOf } from './digests.ts'
 import {
@@ -30,6 +31,8 @@ export type HistoryMessage = {
   tool_call_id: string
   tool_name: string
   is_error: boolean | undefined
+  /** True for the name of a message that the provider holds; `tool_call_id` is its id. */
+  is_reference: boolean
   /** Equal for the same message in every spelling. */
   digest: string
 }
@@ -161,6 +164,7 @@ const emptyMessage = {
   tool_call_id: '',
   tool_name: '',
   is_error: undefined as boolean | undefined,
+  is_reference: false,
 } as const
 
 /** Returns the parts of a message: the items of its content, or the content itself. */
@@ -244,7 +248,10 @@ function toTextMessage(
   const old = objectFrom(message['function_call'])
   if (old !== undefined) pushCall(calls, old)
   const refusal = typeof message['refusal'] === 'string' ? message['refusal'] : ''
-  return { ...emptyMessage, role, text: texts.join(''), refusal, calls }
+  const is_reference = message['type'] === 'item_reference'
+  const id = is_reference ? textFrom(message['id']) : ''
+  const text = texts.join('')
+  return { ...emptyMessage, role, text, refusal, calls, is_reference, tool_call_id: id }
 }
 
 function pushCall(calls: HistoryCall[], part: unknown): void {
@@ -281,8 +288,9 @@ function withDigest(message: Omit<HistoryMessage, 'digest'>): HistoryMessage {
 }
 
 function digestOfMessage(message: Omit<HistoryMessage, 'digest'>): string {
-  const { role, text, refusal, calls, tool_call_id, tool_name } = message
+  const { role, text, refusal, calls, tool_call_id, tool_name, is_reference } = message
   const asked = calls.map(({ id, sig }) => `${id} ${sig}`).join('\n')
-  const subject = role === 'tool' ? `${tool_call_id || tool_name}` : refusal
+  const isNamed = role === 'tool' || is_reference
+  const subject = isNamed ? `${tool_call_id || tool_name}` : refusal
   return digestOf(`${role}\n${subject}\n${asked}\n${text.trim()}`)
 }

@@ -31,7 +31,7 @@ export type Nudge = {
 type Line = {
   /** True if the user sent a message since the thread's last step. */
   after_user: boolean
-  /** Texts behind results that a harness may have written, and the one before the next step. */
+  /** Texts behind results that a harness may have written, and the text before the next step. */
   nudges: Nudge[]
   nudged: Nudge | undefined
   /** Tool uses without a result, oldest first. */
@@ -79,6 +79,8 @@ export type RunState = {
   /** Calls by the trace and id of their rows, and by the parent named in those rows. */
   callsBySpan: Map<string, number>
   callsByParent: Map<string, number>
+  /** Threads of answers by the provider's name, and the messages of their histories. */
+  responses: Map<string, { thread: number; kept: number }>
   /** Declared tools by the JSON text that declared them. */
   declared: DeclaredMemo
   /** Characters of all texts kept, heads excluded. */
@@ -121,6 +123,7 @@ export function createState(task: TaskIdentity): RunState {
     lanes: new Map(),
     callsBySpan: new Map(),
     callsByParent: new Map(),
+    responses: new Map(),
     declared: createDeclaredMemo(),
     chars: 0,
   }
@@ -210,6 +213,7 @@ export function countBytes(state: RunState): number {
   bytes += state.threads.length * objectBytes.thread
   bytes += (state.spans.size + state.lanes.size) * objectBytes.span
   bytes += (state.callsBySpan.size + state.callsByParent.size) * objectBytes.span
+  bytes += state.responses.size * objectBytes.span
   bytes += (state.toolRuns.size + state.resultCounts.size) * objectBytes.span
   for (const text of state.declared.keys()) bytes += declared_factor * text.length
   for (const { raw, ids } of state.heads) {

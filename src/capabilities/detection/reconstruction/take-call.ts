@@ -5,6 +5,7 @@ import type { FollowedHistory } from './continue-history.ts'
 import type { ModelCall, Step } from './contract.ts'
 import { stepSigOf } from './digests.ts'
 import { followHistory } from './follow-history.ts'
+import { rememberAnswer } from './follow-link.ts'
 import { getContentState, getEndTime, readCallFacts } from './model-call.ts'
 import { type HistoryMessage, readMessages } from './read-messages.ts'
 import { addMessage, holdText, type RunState } from './run-state.ts'
@@ -137,6 +138,7 @@ function addContent(
     head.end_time = getEndTime(row)
     head.is_ok = row.status === 'ok'
   }
+  rememberAnswer(state, { row, thread, head })
   const step = call.step === null ? undefined : state.steps[call.step]
   if (answer === undefined || step === undefined) return
   const { index } = step
@@ -203,6 +205,7 @@ function takeAnswer(
     head.is_ok = row.status === 'ok'
     head.answer = undefined
   }
+  rememberAnswer(state, { row, thread, head })
   if (answer === undefined && !isSilentAnswer(row)) return
   const step = addStep(state, followed, { row, call, answer })
   if (answer === undefined) return

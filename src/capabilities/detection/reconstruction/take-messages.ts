@@ -2,6 +2,7 @@ import { hash } from 'node:crypto'
 import type { Observation, ToolResult } from '../../../model/observation.ts'
 import { spanKey } from './agent-lanes.ts'
 import type { FollowedHistory } from './continue-history.ts'
+import { holdThread } from './follow-link.ts'
 import { isWrittenAnswer } from './harness-texts.ts'
 import { type Head, isAnswer } from './heads.ts'
 import type { HistoryMessage } from './read-messages.ts'
@@ -51,7 +52,9 @@ function takeHistory(
   const from = is_first ? findLastAnswer(fresh) : 0
   const source = { thread, row }
   const texts = noUserTexts()
-  const taking = { ...source, texts, is_quiet: known !== undefined, call: getCallIndex(state, row) }
+  if (is_first && fresh.some((message) => message.is_reference)) holdThread(state, thread)
+  const is_quiet = known !== undefined || state.threads[thread]?.is_held === true
+  const taking = { ...source, texts, is_quiet, call: getCallIndex(state, row) }
   const before = head.answer?.reported
   let isAnswerResent = false
   for (const [at, reported] of fresh.entries()) {

@@ -32,7 +32,7 @@ export const orphan: Detector<typeof settings> = {
   kind: 'failure',
   types: ['orphan_call', 'orphan_result'],
   version: 2,
-  needs: ['texts'],
+  needs: ['texts', 'history'],
   settings,
   detect(run, { share_max }, budget) {
     const course = createCourse(run)

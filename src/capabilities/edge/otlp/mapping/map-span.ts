@@ -77,7 +77,7 @@ function observationOf(tools: MapperTools, parts: ObservationParts): Observation
   if (read.inconsistency !== '') {
     addAttribute(reading, 'mapping.usage', read.inconsistency, tools.compiled.contract.limits)
   }
-  const conversation = tools.conversationOf(project_id, textIn(state, f.conversation_id))
+  const conversation = conversationOf(tools, project_id, reading)
   const task_id = textIn(state, f.task_id)
   return {
     project_id,
@@ -130,6 +130,17 @@ function observationOf(tools: MapperTools, parts: ObservationParts): Observation
     metadata: reading.metadata,
     mapped_from: tools.mappedFrom(state),
   }
+}
+
+/** Agent Framework reports the response that a call follows as its conversation. */
+const responsePrefix = 'resp_'
+
+function conversationOf(tools: MapperTools, project_id: string, reading: SpanReading) {
+  const { compiled, state } = tools
+  const given = textIn(state, compiled.field.conversation_id)
+  if (!given.startsWith(responsePrefix)) return tools.conversationOf(project_id, given)
+  addAttribute(reading, 'request.previous_response_id', given, compiled.contract.limits)
+  return tools.conversationOf(project_id, '')
 }
 
 const statusWords = ['ok', 'error', 'cancelled'] as const
