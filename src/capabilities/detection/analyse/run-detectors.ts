@@ -79,7 +79,7 @@ function runDetector(
   if (!enabled) return
   const missing = detector.needs.find((need) => !isMet(run, need))
   if (missing !== undefined) {
-    detected.not_checked.push({ detector: name, reason: reasons[missing] })
+    detected.not_checked.push({ detector: name, reason: unmetReasons[missing] })
     return
   }
   try {
@@ -124,7 +124,8 @@ function addNotAnalysed({ not_checked }: DetectorResults, detector: string, why:
   not_checked.push({ detector, reason: `not_analysed: ${why}` })
 }
 
-const reasons: Record<Need, string> = {
+/** Reasons of detectors that did not run, by what they lack. */
+export const unmetReasons: Readonly<Record<Need, string>> = {
   arguments: 'the run has no arguments of tool calls',
   results: 'the run has no results of tool calls',
   tool_outcomes: 'the run does not report the outcome of its tool calls',
