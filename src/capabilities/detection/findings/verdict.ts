@@ -113,7 +113,7 @@ type TaskState = 'running' | 'completed' | 'failed'
 
 const verdict_chars_max = 600
 
-/** What a verdict says beside the findings. */
+/** Facts that a verdict states beside the findings. */
 type VerdictFacts = { state: TaskState; values?: ValueCounts | null; checks?: Checks }
 
 /** Writes one sentence about how a task went, based only on its findings. */

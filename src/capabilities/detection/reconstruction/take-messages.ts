@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto'
-import type { Observation, ToolResult } from '../../../model/observation.ts'
+import { hasNoContent, type Observation, type ToolResult } from '../../../model/observation.ts'
 import { spanKey } from './agent-lanes.ts'
 import type { FollowedHistory } from './continue-history.ts'
 import { holdThread } from './follow-link.ts'
@@ -146,7 +146,7 @@ function takeResults(state: RunState, thread: number, row: Observation): void {
   for (const [id, indexes] of Map.groupBy(results.keys(), (at) => results[at]?.tool_call_id)) {
     addFromEnd(indexes, fresh, countWaiting(state, thread, id ?? ''))
   }
-  const is_hidden = row.content_state === 'dropped' || row.content_state === 'expired'
+  const is_hidden = hasNoContent(row)
   for (const [at, { tool_call_id, content: text }] of results.entries()) {
     if (!fresh.has(at)) continue
     const tool_name = findToolName(state, thread, tool_call_id)

@@ -1,4 +1,4 @@
-import type { Observation } from '../../../model/observation.ts'
+import { hasNoContent, type Observation } from '../../../model/observation.ts'
 import type { Place, ToolUse } from './contract.ts'
 import { digestOf, masked_chars_max, maskVolatile } from './digests.ts'
 import { stripReminders } from './harness-texts.ts'
@@ -81,7 +81,7 @@ function adoptEarlierRun(
 
 function toUse(state: RunState, call: HistoryCall, asking: AskingAnswer): Omit<ToolUse, 'index'> {
   const { thread, step, row, is_cut } = asking
-  const isTold = row.content_state !== 'dropped' && row.content_state !== 'expired'
+  const isTold = !hasNoContent(row)
   return {
     tool_call_id: call.id,
     name: call.name,
