@@ -96,6 +96,41 @@ export const harnessRuns: readonly LabelledRun[] = [
     },
     { tools: ['read_file'] },
   ),
+  ill(
+    'harness: a prompt that grows by the answer and its observation',
+    [loop('repeat_call')],
+    (run) => {
+      const question = 'Answer the question with the tools.\n\nQuestion: Who wrote it?\nThought:'
+      run.user(question).mark()
+      return run.times(5, (again) => grown(again, 'search', 'letter', 'Nothing was found.'))
+    },
+  ),
+  ill('harness: a browser whose page stays the same', [loop('repeat_call')], (run) => {
+    run.system('You use a browser.').user(pageOf('', 'A page with one button.')).mark()
+    return run.times(5, (again, at) => clicked(again, at, 'A page with one button.'))
+  }),
+  healthy('harness: a prompt that grows by other observations', (run) => {
+    run.user('Answer the question with the tools.\n\nQuestion: Who wrote it?\nThought:')
+    return run
+      .times(5, (again, at) =>
+        grown(again, 'search', `letter ${at}`, `Letter ${at} is by ${names[at]}.`),
+      )
+      .assistant('The letters are by five branches.')
+  }),
+  healthy('harness: a talk with a person in one prompt', (run) => {
+    run.user('A talk.\nUser: Hello\nAssistant:')
+    return run.times(5, (again) => {
+      const answer = 'Please say more about it.'
+      again.assistant({ text: answer, kept: false })
+      return again.edit(([prompt]) => [
+        { role: 'user', content: `${prompt?.content} ${answer}\nUser: It is green.\nAssistant:` },
+      ])
+    })
+  }),
+  healthy('harness: a browser whose page changes', (run) => {
+    run.system('You use a browser.').user(pageOf('', 'Page 0.'))
+    return run.times(5, (again, at) => clicked(again, at, `Page ${at + 1}, about ${names[at]}.`))
+  }),
   healthy(
     'harness: a person asks for the same thing again and again',
     (run) => {
@@ -191,4 +226,32 @@ function acted(run: AgentRun, tool: string, input: string, result: string): Agen
     ...history,
     { role: 'assistant', content: `${text}\nObservation: ${result}` },
   ])
+}
+
+/** An answer in the form of ReAct; the client writes it into the prompt, with the observation. */
+function grown(run: AgentRun, tool: string, input: string, result: string): AgentRun {
+  const text = `I should look it up.\nAction: ${tool}\nAction Input: ${input}`
+  run.assistant({ text, kept: false })
+  return run.edit(([prompt, ...rest]) => [
+    { role: 'user', content: `${prompt?.content} ${text}\nObservation: ${result}\nThought:` },
+    ...rest,
+  ])
+}
+
+/** An answer with actions in JSON; the client writes one new message for the next call. */
+function clicked(run: AgentRun, at: number, page: string): AgentRun {
+  const thinking = `Step ${at}: I try the button ${'again '.repeat(at)}.`
+  run.assistant({
+    text: JSON.stringify({ thinking, action: [{ click: { index: 5 } }] }),
+    kept: false,
+  })
+  return run.edit(([system]) => [
+    ...(system === undefined ? [] : [system]),
+    { role: 'user', content: pageOf(`<step>${thinking}</step>`, page) },
+  ])
+}
+
+function pageOf(history: string, page: string): string {
+  const request = '<agent_state><user_request>Press the button.</user_request></agent_state>'
+  return `<agent_history>\n${history}\n</agent_history>\n\n${request}\n<browser_state>${page}</browser_state>`
 }

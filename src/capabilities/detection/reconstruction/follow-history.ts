@@ -21,6 +21,7 @@ import {
 } from './continue-history.ts'
 import type { HistoryBreak } from './contract.ts'
 import { findWaitingHead, followLink, readLink, selectNew } from './follow-link.ts'
+import { findWrittenPrompt } from './follow-prompt.ts'
 import { type Head, isAnswer, leaveHead, newHead, useHead } from './heads.ts'
 import { type HistoryMessage, readMessages } from './read-messages.ts'
 import type { RunState } from './run-state.ts'
@@ -52,7 +53,11 @@ export function followHistory(state: RunState, row: Observation, call: number): 
   if (compared !== undefined) {
     return continueHead(state, compared, { ...whole, fresh: messages.slice(compared.ids.length) })
   }
-  return breakOrStart(state, whole)
+  const written = findWrittenPrompt(state.heads, messages)
+  if (written === undefined) return breakOrStart(state, whole)
+  const { head, prompt, told } = written
+  const fresh = readMessages([{ role: 'user', content: [told] }], 'user')
+  return { ...continueHead(state, head, { ...whole, fresh }), prompt }
 }
 
 /** Returns the text if it is a plain list of messages, which can be compared as text. */

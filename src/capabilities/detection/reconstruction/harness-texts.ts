@@ -57,8 +57,18 @@ export function readWrittenAction(said: string, sent: string): WrittenAction | u
     const key = shells.has(language.toLowerCase()) ? 'command' : 'code'
     return { name: named ?? (language || 'code'), args: jsonText({ [key]: fenced.trim() }) }
   }
+  const planned = readPlannedAction(text)
+  if (planned !== undefined) return planned
   if (named === undefined && !taggedCall.test(text)) return undefined
   return { name: named ?? 'action', args: jsonText({ text: text.trim() }) }
+}
+
+/** Reads the actions of an answer in JSON: Browser Use plans them beside its thoughts. */
+function readPlannedAction(text: string): WrittenAction | undefined {
+  if (text[0] !== '{') return undefined
+  const { action } = objectFrom(parsedJson(text)) ?? {}
+  const [first] = Array.isArray(action) ? Object.keys(objectFrom(action[0]) ?? {}) : []
+  return first === undefined ? undefined : { name: first, args: jsonText({ action }) }
 }
 
 const shells: ReadonlySet<string> = new Set(['bash', 'sh', 'shell', 'zsh', 'console'])

@@ -9,6 +9,8 @@ export type Head = {
   /** Messages as sent: indexes in the run, and digests. */
   ids: number[]
   digests: string[]
+  /** Text of the last message, if it is the user's; '' otherwise. */
+  prompt: string
   /** Number of leading system messages. */
   systems: number
   answer: HeadAnswer | undefined
@@ -40,6 +42,7 @@ export function newHead(thread: number, call: number): Head {
     raw: undefined,
     ids: [],
     digests: [],
+    prompt: '',
     systems: 0,
     answer: undefined,
     call,
@@ -60,8 +63,11 @@ export function useHead(heads: Head[], head: Head): void {
   let chars = 0
   for (let index = heads.length - 1; index >= 0; index--) {
     const one = heads[index]
-    chars += one?.raw?.length ?? 0
-    if (one !== undefined && chars > rawChars_max) one.raw = undefined
+    chars += (one?.raw?.length ?? 0) + (one?.prompt.length ?? 0)
+    if (one !== undefined && chars > rawChars_max) {
+      one.raw = undefined
+      one.prompt = ''
+    }
   }
 }
 
@@ -69,6 +75,7 @@ export function useHead(heads: Head[], head: Head): void {
 export function leaveHead(heads: Head[], head: Head, by: HistoryBreak): void {
   head.left_by = by
   head.raw = undefined
+  head.prompt = ''
   const left = heads.filter(({ thread, left_by }) => thread === head.thread && left_by)
   const [oldest] = left
   if (left.length > leftHeads_max && oldest !== undefined) heads.splice(heads.indexOf(oldest), 1)

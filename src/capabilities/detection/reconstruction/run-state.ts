@@ -216,8 +216,8 @@ export function countBytes(state: RunState): number {
   bytes += state.responses.size * objectBytes.span
   bytes += (state.toolRuns.size + state.resultCounts.size) * objectBytes.span
   for (const text of state.declared.keys()) bytes += declared_factor * text.length
-  for (const { raw, ids } of state.heads) {
-    bytes += 2 * (raw?.length ?? 0) + ids.length * objectBytes.ofHead
+  for (const { raw, prompt, ids } of state.heads) {
+    bytes += 2 * ((raw?.length ?? 0) + prompt.length) + ids.length * objectBytes.ofHead
   }
   return bytes
 }

@@ -14,6 +14,7 @@ import {
   noteUserText,
   noUserTexts,
   takeAddedObservation,
+  takeTold,
   type UserTexts,
 } from './take-user-texts.ts'
 import {
@@ -37,6 +38,7 @@ export function takeMessages(state: RunState, followed: FollowedHistory, row: Ob
   }
   const before = head.answer
   const isAnswerResent = takeHistory(state, head, followed, row)
+  if (followed.prompt !== undefined) replacePrompt(head, followed.prompt)
   if (isAnswerResent) markOrphans(state, followed.thread)
   else if (before !== undefined && fresh.length > 0)
     dropWaitingUses(state, followed.thread, before.message)
@@ -46,7 +48,7 @@ export function takeMessages(state: RunState, followed: FollowedHistory, row: Ob
 function takeHistory(
   state: RunState,
   head: Head,
-  { fresh, known, thread, is_first }: FollowedHistory,
+  { fresh, known, thread, is_first, prompt }: FollowedHistory,
   row: Observation,
 ): boolean {
   const from = is_first ? findLastAnswer(fresh) : 0
@@ -54,7 +56,8 @@ function takeHistory(
   const texts = noUserTexts()
   if (is_first && fresh.some((message) => message.is_reference)) holdThread(state, thread)
   const is_quiet = known !== undefined || state.threads[thread]?.is_held === true
-  const taking = { ...source, texts, is_quiet, call: getCallIndex(state, row) }
+  const is_prompt = prompt !== undefined
+  const taking = { ...source, texts, is_quiet, is_prompt, call: getCallIndex(state, row) }
   const before = head.answer?.reported
   let isAnswerResent = false
   for (const [at, reported] of fresh.entries()) {
@@ -73,7 +76,15 @@ function takeHistory(
   return isAnswerResent
 }
 
-function pushMessage(head: Head, { role, digest }: HistoryMessage, id: number): void {
+/** Puts a prompt in the place of the earlier one; what it says about the answer is no message. */
+function replacePrompt(head: Head, { digest, text }: HistoryMessage): void {
+  head.ids.pop()
+  head.digests.splice(-2, 2, digest)
+  head.prompt = text
+}
+
+function pushMessage(head: Head, { role, digest, text }: HistoryMessage, id: number): void {
+  head.prompt = role === 'user' ? text : ''
   head.digests.push(digest)
   head.ids.push(id)
   if (role === 'system' && head.systems === head.ids.length - 1) head.systems += 1
@@ -108,11 +119,13 @@ type NewMessage = {
   /** False for a message of a first history that is older than its last answer. */
   is_seen: boolean
   is_quiet: boolean
+  /** True for the part of a prompt that tells what the answer before brought. */
+  is_prompt: boolean
 }
 
 /** Adds a new message, with its tool calls or results. */
 function addNewMessage(state: RunState, reported: HistoryMessage, source: NewMessage): number {
-  const { thread, row, call, texts, is_seen, is_quiet } = source
+  const { thread, row, call, texts, is_seen, is_quiet, is_prompt } = source
   if (reported.role === 'assistant' && is_seen) {
     addAskedUses(state, reported.calls, { thread, step: null, row, is_cut: false })
   }
@@ -120,7 +133,9 @@ function addNewMessage(state: RunState, reported: HistoryMessage, source: NewMes
     const isAsked = joinResult(state, reported, { thread, row, is_quiet })
     if (!isAsked && !is_quiet) addOrphan(state, reported, { thread, row })
   }
-  const is_harness = noteNewMessage(state, texts, reported, { thread, row })
+  const is_harness = is_prompt
+    ? takeTold(state, reported.text, { thread, row })
+    : noteNewMessage(state, texts, reported, { thread, row })
   const text = holdText(state, reported.text || reported.refusal)
   const said = { role: reported.role, text, thread, call, step: null }
   const id = addMessage(state, is_harness ? { ...said, is_harness } : said)

@@ -73,6 +73,12 @@ export function takeAddedObservation(
   if (text !== undefined) answerStep(state, { text, is_error: undefined }, { ...source, sent })
 }
 
+/** Answers the last step with what the next prompt says about it; all of a prompt is the harness's. */
+export function takeTold(state: RunState, text: string, source: TextSource): true {
+  answerStep(state, { text, is_error: undefined }, { ...source, sent: '' })
+  return true
+}
+
 /** Notes a text of the user of which no mark says who wrote it. */
 export function noteUserText(texts: UserTexts, text: string, message: number): void {
   if (!texts.is_after_result) texts.is_person = true
