@@ -68,7 +68,7 @@ const googleErrorSchema = record('GoogleError', {
 })
 
 const langfuseErrorSchema = record('LangfuseError', {
-  message: z.string().describe('What happened, and what to set.'),
+  message: z.string().describe('Description of the error, and of the setting that avoids it.'),
   error: z.string().describe('Code of the error catalogue.'),
 })
 

@@ -94,7 +94,7 @@ export type OtlpLogRecord = {
   flags: number
 }
 
-/** What the data points of a metric share. */
+/** The fields that the data points of a metric share. */
 export type OtlpMetric = {
   name: string
   unit: string

@@ -63,7 +63,7 @@ function pointsOf({ groups }: OtlpRequest<OtlpDataPoint>) {
   return groups.flatMap(({ items }) => items)
 }
 
-/** What a reader of the JSON would expect. */
+/** The points as they are in the JSON. */
 function expectedOf({ resourceMetrics }: PlainMetrics): unknown[] {
   const metrics = resourceMetrics.flatMap(({ scopeMetrics }) =>
     scopeMetrics.flatMap((scope) => scope.metrics),

@@ -6,7 +6,7 @@ export type LangfuseCall = 'ingestion' | 'projects' | 'health'
 /** One call, and what is called when its key is valid. */
 export type LangfuseAsked = { call: LangfuseCall; authorised?: () => void }
 
-/** What Looptrace takes from Langfuse's SDKs, for people who read the answer in a log. */
+/** The advice in answers to Langfuse's SDKs, for people who read it in a log. */
 export const whatToSet =
   'Looptrace takes the traces of Langfuse SDKs by OpenTelemetry: use langfuse 3 or newer for Python, or @langfuse/otel for Node, with this host and a project key (lt_…) as the secret key'
 

@@ -175,7 +175,7 @@ function describeRejection<Item>(
   return { rejected, message: `${rejected} of ${items} rejected: ${counts}${first}${hints}` }
 }
 
-/** What to do about items that the mapping refused. */
+/** Advice about items that the mapping refused. */
 const hintsByReason: Readonly<Record<string, string>> = {
   unknown_metric:
     '; metrics of Claude Code, Codex and Gemini CLI are taken (claude_code.*, codex.*, gemini_cli.*): send only traces and logs of other programs',

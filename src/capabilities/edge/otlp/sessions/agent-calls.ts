@@ -53,7 +53,7 @@ export const contentKeys: ReadonlySet<string> = new Set([
   'error.message',
 ])
 
-/** What agents write in place of a prompt that they do not send. */
+/** Texts in place of a prompt that an agent does not send. */
 const redacted = new Set(['<REDACTED>', '[REDACTED]'])
 
 /** Claude Code's input excludes cached tokens, which these two names of Anthropic say. */
@@ -78,7 +78,7 @@ function codexGeneration(log: LogReading): LoggedCall | undefined {
   })
 }
 
-/** Gemini's thoughts and prompts of tools stand beside its output and its input. */
+/** Gemini's output excludes its thoughts, and its input excludes the prompts of tools. */
 function geminiGeneration(log: LogReading): LoggedCall {
   const thoughts = log.count('thoughts_token_count')
   const answer = log.text('response_text')

@@ -116,7 +116,7 @@ test('Codex: tokens of the finished stream, and failed requests; its conversatio
   expect(new Set(observations.map(({ trace_id }) => trace_id)).size).toBe(1)
 })
 
-test('Gemini CLI: thoughts and prompts of tools stand beside its totals', () => {
+test('Gemini CLI: its totals exclude thoughts and prompts of tools', () => {
   const { observations, events } = rowsOf(geminiCliSession())
   expect(names(observations)).toEqual([
     'user_prompt',

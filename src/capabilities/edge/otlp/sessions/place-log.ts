@@ -6,7 +6,7 @@ import { agentEventName, agentOf, type CodingAgent } from './coding-agents.ts'
 import { type LogReading, readLog } from './log-reading.ts'
 import { itemId, sessionTraceId } from './session-ids.ts'
 
-/** What a log record becomes. */
+/** The kind of record that a log record becomes. */
 export type PlacedLog =
   /** An event of a trace, under this name. `content_keys` replace those of GenAI events. */
   | { kind: 'event'; name: string; record: OtlpLogRecord; content_keys?: ReadonlySet<string> }
