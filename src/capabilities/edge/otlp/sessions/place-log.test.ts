@@ -12,6 +12,7 @@ import {
 } from '../../../../../test/support/agent-logs.ts'
 import type { PlainLogRecord } from '../../../../../test/support/otlp-messages.ts'
 import type { EventDraft, ObservationDraft } from '../../../../model/ingest-records.ts'
+import { applyCapture, compilePolicy, defaultRules } from '../../../records/capture/index.ts'
 
 function rowsOf(session: AgentSession) {
   const { records, rejected } = mapLogs(logsOf(session, session.records))
@@ -291,6 +292,56 @@ describe('a GenAI event without a trace id', () => {
     const { rejected } = mapLogs(logsOf({ ...scope, records: [] }, [record]))
     expect([...rejected]).toEqual([['no_trace_id', 1]])
   })
+})
+
+describe('the capture policy', () => {
+  const secret = 'sk-live-0123456789'
+  /** The secret in each attribute that a client can fill. */
+  const session = {
+    ...codexSession(),
+    records: ['tool_result', 'user_prompt', 'tool_decision'].map((name, at) =>
+      logRecord(at, {
+        'event.name': `codex.${name}`,
+        'conversation.id': 'c-1',
+        tool_name: 'shell',
+        prompt: `the key is ${secret}`,
+        arguments: `{"command":"curl -H ${secret}"}`,
+        output: `got ${secret}`,
+        'error.message': `${secret} was refused`,
+        note: `the key is ${secret}`,
+        success: 'false',
+      }),
+    ),
+  }
+  const { records } = mapLogs(logsOf(session, session.records))
+  const kinds = ['events', 'observations'] as const
+
+  test('masks secrets in records of log records', () => {
+    const masks = [{ name: 'key', pattern: 'sk-live-[0-9]+', keys: null, replacement: '…' }]
+    const policy = compilePolicy({ ...defaultRules, masks })
+    const kept = applyCapture(policy, records, kinds)
+    expect(textOf(records)).toContain(secret)
+    expect(textOf(kept.records)).not.toContain(secret)
+    expect([kept.masked, kept.rejected]).toEqual([3, {}])
+  })
+
+  test('keeps no content with metadata_only', () => {
+    const policy = compilePolicy({ ...defaultRules, content: 'metadata_only' })
+    const text = textOf(applyCapture(policy, records, kinds).records)
+    for (const words of ['curl', 'got sk', 'was refused']) expect(text).not.toContain(words)
+  })
+
+  test('counts each record once when it keeps none', () => {
+    const policy = compilePolicy({ ...defaultRules, content: 'off' })
+    expect(applyCapture(policy, records, kinds).rejected).toEqual({ capture_off: 3 })
+  })
+
+  /** All texts of a value. */
+  function textOf(value: unknown): string {
+    if (value instanceof Uint8Array) return Buffer.from(value).toString()
+    if (typeof value !== 'object' || value === null) return String(value)
+    return Object.values(value).map(textOf).join('\n')
+  }
 })
 
 test('no attribute of any type throws, and each record is counted once', () => {
