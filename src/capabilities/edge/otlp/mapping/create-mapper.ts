@@ -3,6 +3,7 @@ import type { IngestRecords } from '../../../../model/ingest-records.ts'
 import type { OtlpDataPoint, OtlpGroup, OtlpLogRecord, OtlpSpan } from '../contract.ts'
 import { recordOfPoint } from '../sessions/metric-events.ts'
 import { placeLog } from '../sessions/place-log.ts'
+import { withoutLoggedCall } from '../sessions/plain-span.ts'
 import { compileContract } from './contract-compiler.ts'
 import { logEvent, spanEvents, spanLinks } from './event-drafts.ts'
 import { createKeyPlans } from './key-plans.ts'
@@ -82,7 +83,8 @@ function mapGroup(
 ): void {
   const start = startGroup(tools, context, group)
   let trace: TraceState | undefined
-  for (const span of group.items) {
+  for (const item of group.items) {
+    const span = withoutLoggedCall(item, group.scope.name)
     const mapped = mapSpan(tools, context, start, span)
     const { draft } = mapped
     if (trace === undefined || trace.first.trace_id !== span.trace_id) {

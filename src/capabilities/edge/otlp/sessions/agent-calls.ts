@@ -74,6 +74,7 @@ function codexGeneration(log: LogReading): LoggedCall | undefined {
     'gen_ai.usage.input_tokens': input,
     'gen_ai.usage.output_tokens': log.count('output_token_count'),
     'gen_ai.usage.cache_read.input_tokens': log.count('cached_token_count'),
+    'gen_ai.usage.cache_write.input_tokens': log.count('cache_write_token_count'),
     'gen_ai.usage.reasoning.output_tokens': log.count('reasoning_token_count'),
   })
 }

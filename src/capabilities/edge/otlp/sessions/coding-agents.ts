@@ -5,17 +5,41 @@ export type CodingAgent = {
   /** The start of the names of its metrics and events. */
   prefix: string
   provider: string
+  /**
+   * True when calls are taken from log records even if the agent exports spans too, because its spans
+   * lack tokens or have a trace for each call.
+   */
+  logs_hold_calls: boolean
 }
 
 const claudeCode: CodingAgent = {
   name: 'Claude Code',
   prefix: 'claude_code.',
   provider: 'anthropic',
+  logs_hold_calls: false,
 }
-const codex: CodingAgent = { name: 'Codex', prefix: 'codex.', provider: 'openai' }
-const geminiCli: CodingAgent = { name: 'Gemini CLI', prefix: 'gemini_cli.', provider: 'gemini' }
+const codex: CodingAgent = {
+  name: 'Codex',
+  prefix: 'codex.',
+  provider: 'openai',
+  logs_hold_calls: true,
+}
+const geminiCli: CodingAgent = {
+  name: 'Gemini CLI',
+  prefix: 'gemini_cli.',
+  provider: 'gemini',
+  logs_hold_calls: true,
+}
 
 const agents = [claudeCode, codex, geminiCli] as const
+
+/** The scope of all telemetry of Gemini CLI: spans, GenAI events and its own events. */
+const geminiCliScope = 'gemini-cli'
+
+/** Returns the agent whose log records hold the calls of the spans and GenAI events of a scope. */
+export function loggedAgentOf(scope: string): CodingAgent | undefined {
+  return scope === geminiCliScope ? geminiCli : undefined
+}
 
 /** Claude Code writes the attribute `event.name` without its prefix. */
 const claudeCodeScope = 'com.anthropic.claude_code'

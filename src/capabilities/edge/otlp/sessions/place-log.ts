@@ -2,7 +2,7 @@ import type { OtlpAttributes, OtlpGroup, OtlpLogRecord, OtlpSpan, OtlpValue } fr
 import { emptyEvent, emptySpan } from '../decode/items.ts'
 import { isMap, stringOf } from '../mapping/value-text.ts'
 import { contentKeys, type LoggedCall, loggedCalls } from './agent-calls.ts'
-import { agentEventName, agentOf, type CodingAgent } from './coding-agents.ts'
+import { agentEventName, agentOf, type CodingAgent, loggedAgentOf } from './coding-agents.ts'
 import { type LogReading, readLog } from './log-reading.ts'
 import { itemId, sessionTraceId } from './session-ids.ts'
 
@@ -24,9 +24,10 @@ type Around = Pick<OtlpGroup<unknown>, 'resource' | 'scope'>
 
 /**
  * Decides what a log record becomes. A record with a trace id is an event of that trace, because its
- * program exports spans, which hold the call. A record without one belongs to a trace of its
- * session: one for each prompt, if it names the prompt. It depends on this record alone, so records
- * may come in any order, in any request, and more than once.
+ * program exports spans, which hold the call, except those of agents whose spans do not. Other
+ * records belong to a trace of their session: one for each prompt, if they name the prompt. It
+ * depends on this record alone, so records may come in any order, in any request, and more than
+ * once.
  */
 export function placeLog(record: OtlpLogRecord, around: Around, origin: LogOrigin): PlacedLog {
   const name = agentEventName(namesOf(record), around.scope.name)
@@ -37,7 +38,14 @@ export function placeLog(record: OtlpLogRecord, around: Around, origin: LogOrigi
   if (record.trace_id !== '') return { kind: 'event', name: event_name, record }
   const log = readLog(record, around.resource)
   if (log.session === '') return { kind: 'refused', reason: 'no_trace_id' }
-  return { kind: 'span', span: genAiSpan(log, event_name, origin) }
+  const logged = loggedAgentOf(around.scope.name)
+  if (logged === undefined) return { kind: 'span', span: genAiSpan(log, event_name, origin) }
+  const trace_id = traceOf(log, logged, origin)
+  return { kind: 'event', name: event_name, record: { ...record, trace_id } }
+}
+
+function traceOf({ session, prompt }: LogReading, { prefix }: CodingAgent, origin: LogOrigin) {
+  return sessionTraceId({ project_id: origin.project_id, client: prefix, session, prompt })
 }
 
 function agentEvent(record: OtlpLogRecord, name: string): PlacedLog {
@@ -63,14 +71,12 @@ function placeAgentLog(
   record: OtlpLogRecord,
   { name, agent, around, origin }: AgentLog,
 ): PlacedLog {
-  if (record.trace_id !== '') return agentEvent(record, name)
+  if (record.trace_id !== '' && !agent.logs_hold_calls) return agentEvent(record, name)
   const log = readLog(record, around.resource)
-  const { session, prompt } = log
-  if (session === '') return { kind: 'refused', reason: 'no_trace_id' }
-  const { project_id } = origin
-  const trace_id = sessionTraceId({ project_id, client: agent.prefix, session, prompt })
+  if (log.session === '') return { kind: 'refused', reason: 'no_trace_id' }
+  const trace_id = traceOf(log, agent, origin)
   const call = loggedCalls[name]?.(log)
-  if (call === undefined) return agentEvent({ ...record, trace_id }, name)
+  if (call === undefined) return agentEvent({ ...record, trace_id, span_id: '' }, name)
   return { kind: 'span', span: callSpan(log, call, { name, agent, trace_id, origin }) }
 }
 
