@@ -88,9 +88,11 @@ const files: Record<string, string> = {
       .filter(({ scope }) => scope.level === 'project' && scope.key === 'proxy:write')
       .map(({ url }) => [url, 'capabilities/edge/proxy/call-routes.ts']),
   ),
-  '/v1/logs': 'capabilities/edge/otlp/receiver/receiver.ts',
-  '/v1/metrics': 'capabilities/edge/otlp/receiver/receiver.ts',
-  '/v1/traces': 'capabilities/edge/otlp/receiver/receiver.ts',
+  ...Object.fromEntries(
+    routes
+      .filter(({ url }) => /^\/(?:v1\/(?:litellm|logs|metrics|traces)$|api\/public\/)/.test(url))
+      .map(({ url }) => [url, 'capabilities/edge/otlp/receiver/routes.ts']),
+  ),
 }
 
 /**

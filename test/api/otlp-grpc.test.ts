@@ -9,10 +9,12 @@ import { describe, expect, test } from 'vitest'
 import { problem } from '../../src/kernel/problem.ts'
 import { eventually } from '../support/eventually.ts'
 import { type TestSpan, tracesProtobuf } from '../support/otlp-message.ts'
+import { metricsProtobuf, otlpMessage } from '../support/otlp-messages.ts'
 import { type TestReceiver, testReceiver } from '../support/otlp-receiver.ts'
 
 const traces = '/opentelemetry.proto.collector.trace.v1.TraceService/Export'
 const logs = '/opentelemetry.proto.collector.logs.v1.LogsService/Export'
+const metrics = '/opentelemetry.proto.collector.metrics.v1.MetricsService/Export'
 const good = { 'x-api-key': 'lt_writer' }
 const two: TestSpan[] = [{ name: 'first' }, { name: 'second' }]
 const asIs = (bytes: Buffer) => bytes
@@ -106,6 +108,19 @@ describe('an accepted call', () => {
     expect(error).toBeNull()
     expect(trailer.get('x-ingest-request-id')).toEqual([])
     expect((await client.send(Buffer.alloc(0), good, logs)).error).toBeNull()
+  })
+
+  test('with metrics of a coding agent, and of others', async () => {
+    await using receiver = await testReceiver()
+    using client = grpcClient(receiver)
+    const names = ['claude_code.cost.usage', 'http.server.duration']
+    const points = names.map((name) => ({ name, sum: { dataPoints: [{ asDouble: 1.5 }] } }))
+    const body = metricsProtobuf({ resourceMetrics: [{ scopeMetrics: [{ metrics: points }] }] })
+    const { error, message } = await client.send(body, good, metrics)
+    expect(error).toBeNull()
+    expect(receiver.names()).toEqual(['claude_code.cost.usage'])
+    const answer = otlpMessage('ExportMetricsServiceResponse').decode(message ?? Buffer.alloc(0))
+    expect(answer.toJSON()).toMatchObject({ partialSuccess: { rejectedDataPoints: '1' } })
   })
 
   test('beyond the 4 MiB default of grpc-js', async () => {
@@ -217,10 +232,10 @@ describe('a refusal', () => {
     expect(retryInfoIn(trailer)).toBe(true)
   })
 
-  test('of metrics, and of anything else', async () => {
+  test('of profiles, and of anything else', async () => {
     await using receiver = await testReceiver()
     using client = grpcClient(receiver)
-    const path = '/opentelemetry.proto.collector.metrics.v1.MetricsService/Export'
+    const path = '/opentelemetry.proto.collector.profiles.v1development.ProfilesService/Export'
     expect((await client.send(Buffer.alloc(0), good, path)).error?.code).toBe(12)
   })
 

@@ -283,16 +283,6 @@ describe('a refusal', () => {
     }
   })
 
-  test('of metrics', async () => {
-    await using receiver = await testReceiver()
-    const answer = await post(receiver, '/v1/metrics', '{}', asJson)
-    expect(answer.status).toBe(404)
-    expect(await answer.json()).toMatchObject({
-      code: 12,
-      message: expect.stringMatching(/metrics are not supported/),
-    })
-  })
-
   test('of a key over its limit', async () => {
     await using receiver = await testReceiver({ settings: { requests_per_minute: 2 } })
     const send = () => post(receiver, '/v1/traces', tracesJson(two), asJson)

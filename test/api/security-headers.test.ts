@@ -188,7 +188,9 @@ const responses: [name: string, status: number, path: string, request: RequestIn
     },
   ],
   ['spans with GET', 405, '/v1/traces', {}],
-  ['metrics', 404, '/v1/metrics', { method: 'POST' }],
+  ['metrics without a key', 401, '/v1/metrics', { method: 'POST' }],
+  ['a batch of Langfuse without a key', 401, '/api/public/ingestion', { method: 'POST' }],
+  ['the health check of Langfuse', 200, '/api/public/health', {}],
   ['headers that are too large', 431, '/', { headers: { 'x-large': 'x'.repeat(10_000) } }],
 ]
 

@@ -72,6 +72,32 @@ export type PlainLogs = {
   resourceLogs: { resource?: PlainResource; scopeLogs: PlainScopeLogs[]; schemaUrl?: string }[]
 }
 
+export type PlainPoint = {
+  startTimeUnixNano?: string
+  timeUnixNano?: string
+  attributes?: PlainAttribute[]
+  asInt?: string
+  asDouble?: number
+  count?: string
+  sum?: number
+}
+type PlainPoints = { dataPoints: PlainPoint[]; aggregationTemporality?: number }
+export type PlainMetric = {
+  name: string
+  unit?: string
+  gauge?: PlainPoints
+  sum?: PlainPoints & { isMonotonic?: boolean }
+  histogram?: PlainPoints
+  exponentialHistogram?: PlainPoints
+  summary?: PlainPoints
+}
+export type PlainMetrics = {
+  resourceMetrics: {
+    resource?: PlainResource
+    scopeMetrics: { scope?: PlainScope; metrics: PlainMetric[] }[]
+  }[]
+}
+
 const proto = `
 syntax = "proto3";
 package otlp;
@@ -119,10 +145,45 @@ message LogRecord {
   fixed32 flags = 8; bytes trace_id = 9; bytes span_id = 10; fixed64 observed_time_unix_nano = 11;
   string event_name = 12;
 }
+message ExportMetricsServiceRequest { repeated ResourceMetrics resource_metrics = 1; }
+message ResourceMetrics { Resource resource = 1; repeated ScopeMetrics scope_metrics = 2; string schema_url = 3; }
+message ScopeMetrics { InstrumentationScope scope = 1; repeated Metric metrics = 2; string schema_url = 3; }
+message Metric {
+  string name = 1; string description = 2; string unit = 3;
+  oneof data {
+    Numbers gauge = 5; Numbers sum = 7; Histogram histogram = 9;
+    ExponentialHistogram exponential_histogram = 10; Summary summary = 11;
+  }
+}
+message Numbers { repeated NumberDataPoint data_points = 1; int32 aggregation_temporality = 2; bool is_monotonic = 3; }
+message Histogram { repeated HistogramDataPoint data_points = 1; int32 aggregation_temporality = 2; }
+message ExponentialHistogram {
+  repeated ExponentialHistogramDataPoint data_points = 1; int32 aggregation_temporality = 2;
+}
+message Summary { repeated SummaryDataPoint data_points = 1; }
+message NumberDataPoint {
+  fixed64 start_time_unix_nano = 2; fixed64 time_unix_nano = 3;
+  oneof value { double as_double = 4; sfixed64 as_int = 6; }
+  repeated KeyValue attributes = 7; uint32 flags = 8;
+}
+message HistogramDataPoint {
+  fixed64 start_time_unix_nano = 2; fixed64 time_unix_nano = 3; fixed64 count = 4; optional double sum = 5;
+  repeated fixed64 bucket_counts = 6; repeated double explicit_bounds = 7; repeated KeyValue attributes = 9;
+}
+message ExponentialHistogramDataPoint {
+  repeated KeyValue attributes = 1; fixed64 start_time_unix_nano = 2; fixed64 time_unix_nano = 3;
+  fixed64 count = 4; optional double sum = 5; sint32 scale = 6; fixed64 zero_count = 7;
+}
+message SummaryDataPoint {
+  fixed64 start_time_unix_nano = 2; fixed64 time_unix_nano = 3; fixed64 count = 4; double sum = 5;
+  repeated KeyValue attributes = 7;
+}
 message ExportTraceServiceResponse { ExportTracePartialSuccess partial_success = 1; }
 message ExportTracePartialSuccess { int64 rejected_spans = 1; string error_message = 2; }
 message ExportLogsServiceResponse { ExportLogsPartialSuccess partial_success = 1; }
 message ExportLogsPartialSuccess { int64 rejected_log_records = 1; string error_message = 2; }
+message ExportMetricsServiceResponse { ExportMetricsPartialSuccess partial_success = 1; }
+message ExportMetricsPartialSuccess { int64 rejected_data_points = 1; string error_message = 2; }
 message RpcStatus { int32 code = 1; string message = 2; repeated Any details = 3; }
 message Any { string type_url = 1; bytes value = 2; }
 message RetryInfo { Duration retry_delay = 1; }
@@ -146,8 +207,13 @@ export function logsProtobuf(request: PlainLogs): Buffer {
   return encoded('ExportLogsServiceRequest', request)
 }
 
-/** The bytes of either request in OTLP/JSON. */
-export function otlpJson(request: PlainTraces | PlainLogs): Buffer {
+/** The bytes of an ExportMetricsServiceRequest. */
+export function metricsProtobuf(request: PlainMetrics): Buffer {
+  return encoded('ExportMetricsServiceRequest', request)
+}
+
+/** The bytes of a request in OTLP/JSON. */
+export function otlpJson(request: PlainTraces | PlainLogs | PlainMetrics): Buffer {
   return Buffer.from(JSON.stringify(request))
 }
 

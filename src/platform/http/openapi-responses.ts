@@ -67,6 +67,11 @@ const googleErrorSchema = record('GoogleError', {
     .meta({ id: 'GoogleErrorBody' }),
 })
 
+const langfuseErrorSchema = record('LangfuseError', {
+  message: z.string().describe('Description of the error, and of the setting that avoids it.'),
+  error: z.string().describe('Code of the error catalogue.'),
+})
+
 /** An error of OTLP: google.rpc.Status as JSON, or in protobuf for a request in protobuf. */
 const rpcStatusSchema = record('RpcStatus', {
   code: z.int().describe('Code of google.rpc.Code.'),
@@ -96,6 +101,11 @@ const formats = {
     schema: anthropicErrorSchema,
   },
   GoogleError: { prefix: 'Google', media_type: 'application/json', schema: googleErrorSchema },
+  LangfuseError: {
+    prefix: 'Langfuse',
+    media_type: 'application/json',
+    schema: langfuseErrorSchema,
+  },
   RpcStatus: { prefix: 'Rpc', media_type: 'application/json', schema: rpcStatusSchema },
 }
 type Format = keyof typeof formats

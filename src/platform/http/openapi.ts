@@ -234,6 +234,7 @@ const descriptions: Record<string, string> = {
 /** Returns the tag of an operation by its URL. */
 function tagOf(url: string): string {
   const [, first = '', second = '', third = ''] = url.split('/')
+  if (second === 'public') return 'proxy'
   if (first !== 'api') return first === 'v1' || first === 'v1beta' ? 'proxy' : 'service'
   return second === 'v2' || second === 'v1' ? third : second
 }

@@ -46,7 +46,7 @@ export type OtherReply<R extends Schema = Schema> = {
   reply: R
 }
 
-type SuccessStatus = 200 | 201 | 202 | 204 | 302
+type SuccessStatus = 200 | 201 | 202 | 204 | 207 | 302
 
 /** The headers of a request, by lower-case name. */
 export type RequestHeaders = Readonly<Record<string, string | string[] | undefined>>
@@ -191,10 +191,15 @@ export function defineRoute<
 }
 
 /**
- * Error format of a raw route: the error object of OpenAI, of Anthropic or of Google's APIs, or
- * google.rpc.Status of OTLP.
+ * Error format of a raw route: the error object of OpenAI, of Anthropic, of Google's APIs or of
+ * Langfuse, or google.rpc.Status of OTLP.
  */
-export type RawErrorFormat = 'ProviderError' | 'AnthropicError' | 'GoogleError' | 'RpcStatus'
+export type RawErrorFormat =
+  | 'ProviderError'
+  | 'AnthropicError'
+  | 'GoogleError'
+  | 'LangfuseError'
+  | 'RpcStatus'
 
 /** A start of paths at which a raw route is served too, in place of the start of its URL. */
 export type PathAlias = { readonly start: string; readonly instead_of: string }

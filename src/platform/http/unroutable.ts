@@ -8,7 +8,10 @@ export type Unroutable = {
   faultOf(method: string | undefined, url: string): Problem
   /** Returns the methods of a path with `OPTIONS`, for `Allow`; empty for an unknown path. */
   allowed(path: string): readonly string[]
-  /** Returns the raw route whose error format applies to an unknown path, if any. */
+  /**
+   * Returns the raw route whose error format applies to an unknown path, if any: the one that shares
+   * the most steps with it, and more than any route of the product APIs.
+   */
   rawBeside(path: string): RawRoute | undefined
 }
 
@@ -21,9 +24,7 @@ export function createUnroutable(routes: readonly (Route | RawRoute)[]): Unrouta
     pattern: patternOf(url),
     methods: methodsOf(same),
   }))
-  const raw = routes
-    .filter((route) => route.kind === 'raw')
-    .map((route) => ({ route, steps: route.url.split('/') }))
+  const withSteps = routes.map((route) => ({ route, steps: route.url.split('/') }))
   const allowed = (path: string) =>
     patterns.find(({ pattern }) => pattern.test(path))?.methods ?? []
   return {
@@ -49,11 +50,13 @@ export function createUnroutable(routes: readonly (Route | RawRoute)[]): Unrouta
       const asked = path.split('/')
       // All paths share the empty step before the first slash.
       let [best, shared]: [RawRoute | undefined, number] = [undefined, 1]
-      for (const { route, steps } of raw) {
+      let sharedWithApi = 1
+      for (const { route, steps } of withSteps) {
         const same = sharedSteps(steps, asked)
-        if (same > shared) [best, shared] = [route, same]
+        if (route.kind === 'api') sharedWithApi = Math.max(sharedWithApi, same)
+        else if (same > shared) [best, shared] = [route, same]
       }
-      return best
+      return shared > sharedWithApi ? best : undefined
     },
   }
 }

@@ -94,6 +94,28 @@ export type OtlpLogRecord = {
   flags: number
 }
 
+/** The fields that the data points of a metric share. */
+export type OtlpMetric = {
+  name: string
+  unit: string
+  /** 0 for a gauge or a summary, 1 delta, 2 cumulative. */
+  temporality: number
+}
+
+/** A data point of a metric. Times are nanoseconds since 1970; 0 when they were not sent. */
+export type OtlpDataPoint = {
+  /** Empty: a data point belongs to no trace. */
+  trace_id: string
+  metric: OtlpMetric
+  start_time: bigint
+  time: bigint
+  attributes: OtlpAttributes
+  /** The value, or the sum of a distribution; null when none was recorded. */
+  value: number | bigint | null
+  /** The number of values of a distribution; null for a single value. */
+  count: number | bigint | null
+}
+
 /** Items of one resource and one scope, in wire order. */
 export type OtlpGroup<Item> = { resource: OtlpResource; scope: OtlpScope; items: Item[] }
 
@@ -119,4 +141,6 @@ export class OtlpDecodeError extends Error {
 export type OtlpDecoder = {
   traces(body: Buffer): OtlpRequest<OtlpSpan>
   logs(body: Buffer): OtlpRequest<OtlpLogRecord>
+  /** Each data point is an item. */
+  metrics(body: Buffer): OtlpRequest<OtlpDataPoint>
 }

@@ -19,7 +19,8 @@ export type {
   OtlpReceiver,
   OtlpSettings,
 } from './receiver/contract.ts'
-export { createOtlpReceiver, otlpRoutes } from './receiver/receiver.ts'
+export { createOtlpReceiver } from './receiver/receiver.ts'
+export { otlpRoutes } from './receiver/routes.ts'
 
 /** Returns the routes under `/api/v2/observability/mappings`. */
 export function mappingRoutes(deps: { store: Pick<ObservationStore, 'observation'> }): Route[] {

@@ -1,14 +1,14 @@
 /** The encoding of an OTLP request, and of its reply. */
 export type OtlpEncoding = 'protobuf' | 'json'
 
-/** The kind of items in an export request. */
-export type OtlpSignal = 'traces' | 'logs'
+/** The kind of items in an export request: of OTLP, or calls of LiteLLM's callback. */
+export type OtlpSignal = 'traces' | 'logs' | 'metrics' | 'litellm'
 
 /** Rejected items, or a warning when `rejected` is 0. */
 type PartialSuccess = { rejected: number; error_message: string }
 
 /**
- * Encodes the body of a 200: ExportTraceServiceResponse or ExportLogsServiceResponse. Leaves
+ * Encodes the body of a 200: ExportTraceServiceResponse or that of logs or metrics. Leaves
  * `partial_success` unset when nothing was rejected and there is no warning (OTLP specification,
  * Full Success).
  */
@@ -27,13 +27,19 @@ function protobufResponse({ rejected, error_message }: PartialSuccess): Buffer {
 
 function jsonResponse(signal: OtlpSignal, { rejected, error_message }: PartialSuccess): Buffer {
   if (rejected === 0 && error_message === '') return Buffer.from('{}')
-  const name = signal === 'traces' ? 'rejectedSpans' : 'rejectedLogRecords'
   const partialSuccess = {
     // protobuf's JSON has 64-bit integers as text.
-    ...(rejected === 0 ? {} : { [name]: String(rejected) }),
+    ...(rejected === 0 ? {} : { [rejectedNames[signal]]: String(rejected) }),
     ...(error_message === '' ? {} : { errorMessage: error_message }),
   }
   return Buffer.from(JSON.stringify({ partialSuccess }))
+}
+
+const rejectedNames: Readonly<Record<OtlpSignal, string>> = {
+  traces: 'rejectedSpans',
+  logs: 'rejectedLogRecords',
+  metrics: 'rejectedDataPoints',
+  litellm: 'rejectedCalls',
 }
 
 /** The status of a refused request; `code` is one of google.rpc.Code. */

@@ -1,8 +1,10 @@
 import type {
   OtlpAttributes,
+  OtlpDataPoint,
   OtlpEvent,
   OtlpLink,
   OtlpLogRecord,
+  OtlpMetric,
   OtlpResource,
   OtlpScope,
   OtlpSpan,
@@ -48,6 +50,25 @@ export function emptyLogRecord(): OtlpLogRecord {
   }
 }
 
+export function emptyMetric(): OtlpMetric {
+  return { name: '', unit: '', temporality: 0 }
+}
+
+/** The kinds of data points, by the fields that are 0 when they were not sent. */
+export type PointKind = 'number' | 'distribution' | 'summary'
+
+export function emptyDataPoint(metric: OtlpMetric, kind: PointKind): OtlpDataPoint {
+  return {
+    trace_id: '',
+    metric,
+    start_time: 0n,
+    time: 0n,
+    attributes: emptyAttributes(),
+    value: kind === 'summary' ? 0 : null,
+    count: kind === 'number' ? null : 0,
+  }
+}
+
 export function emptyEvent(): OtlpEvent {
   return { time: 0n, name: '', attributes: emptyAttributes(), dropped_attributes_count: 0 }
 }
@@ -78,6 +99,7 @@ const uint32Max = 0xffff_ffff
 const kindMax = 5
 const statusMax = 2
 const severityMax = 24
+const temporalityMax = 2
 
 /** Returns a SpanKind; 0 (unspecified), with a warning, for an unknown number. */
 export function spanKind(value: number, tally: Tally): number {
@@ -92,6 +114,11 @@ export function statusCode(value: number, tally: Tally): number {
 /** Returns a SeverityNumber; 0 (unspecified), with a warning, for an unknown number. */
 export function severityNumber(value: number, tally: Tally): number {
   return enumValue(value, severityMax, tally, 'unknown_severity_number')
+}
+
+/** Returns an AggregationTemporality; 0 (unspecified), with a warning, for an unknown number. */
+export function aggregationTemporality(value: number, tally: Tally): number {
+  return enumValue(value, temporalityMax, tally, 'unknown_temporality')
 }
 
 /** Adds the dropped counts of the sender and of the decoder, as a uint32. */

@@ -1,14 +1,18 @@
 import { conversationIdFrom } from '../../../../kernel/ids.ts'
 import type { IngestRecords } from '../../../../model/ingest-records.ts'
-import type { OtlpGroup, OtlpLogRecord, OtlpSpan } from '../contract.ts'
+import type { OtlpDataPoint, OtlpGroup, OtlpLogRecord, OtlpSpan } from '../contract.ts'
+import { recordOfPoint } from '../sessions/metric-events.ts'
+import { placeLog } from '../sessions/place-log.ts'
+import { withoutLoggedCall } from '../sessions/plain-span.ts'
 import { compileContract } from './contract-compiler.ts'
-import { logEvent, logName, spanEvents, spanLinks } from './event-drafts.ts'
+import { logEvent, spanEvents, spanLinks } from './event-drafts.ts'
 import { createKeyPlans } from './key-plans.ts'
 import { mapSpan } from './map-span.ts'
 import { createMappedFrom } from './mapped-from.ts'
 import type { MappedRequest, MapperOptions, OtlpMapper } from './mapper-contract.ts'
 import {
   type Conversation,
+  type GroupStart,
   type MapperTools,
   type RequestContext,
   startGroup,
@@ -48,7 +52,13 @@ export function createMapper(options: MapperOptions): OtlpMapper {
     logs: (request, origin) => {
       const context = contextOf(origin)
       const rejected = new Map<string, number>()
-      for (const { items } of request.groups) mapLogs(tools, context, items, rejected)
+      for (const group of request.groups) mapLogs(tools, context, group, rejected)
+      return { records: context.records, rejected }
+    },
+    metrics: (request, origin) => {
+      const context = contextOf(origin)
+      const rejected = new Map<string, number>()
+      for (const group of request.groups) mapMetrics(tools, context, group, rejected)
       return { records: context.records, rejected }
     },
   }
@@ -73,7 +83,8 @@ function mapGroup(
 ): void {
   const start = startGroup(tools, context, group)
   let trace: TraceState | undefined
-  for (const span of group.items) {
+  for (const item of group.items) {
+    const span = withoutLoggedCall(item, group.scope.name)
     const mapped = mapSpan(tools, context, start, span)
     const { draft } = mapped
     if (trace === undefined || trace.first.trace_id !== span.trace_id) {
@@ -114,24 +125,46 @@ function settleTrace(
 
 function mapLogs(
   tools: MapperTools,
-  { origin, received_at, records }: RequestContext,
-  items: readonly OtlpLogRecord[],
+  context: RequestContext,
+  group: OtlpGroup<OtlpLogRecord>,
   rejected: Map<string, number>,
 ): void {
-  for (const record of items) {
-    const name = logName(record)
-    const reason = refusalOf(tools, name, record)
-    if (reason !== '') rejected.set(reason, (rejected.get(reason) ?? 0) + 1)
-    else {
-      const { project_id } = origin
-      records.events.push(logEvent(tools, { project_id, received_at, name }, record))
+  const { origin, received_at, records } = context
+  const { project_id } = origin
+  let start: GroupStart | undefined
+  for (const item of group.items) {
+    const { isGenAiEvent } = tools
+    const placed = placeLog(item, group, { project_id, received_at, isGenAiEvent })
+    if (placed.kind === 'refused') countOne(rejected, placed.reason)
+    else if (placed.kind === 'span') {
+      start ??= startGroup(tools, context, group)
+      records.observations.push(mapSpan(tools, context, start, placed.span).draft)
+    } else {
+      const { kind: _kind, record, ...named } = placed
+      records.events.push(logEvent(tools, { project_id, received_at, ...named }, record))
     }
   }
 }
 
-function refusalOf(tools: MapperTools, name: string, { trace_id }: OtlpLogRecord): string {
-  if (!tools.isGenAiEvent(name)) return 'not_a_genai_event'
-  return trace_id === '' ? 'no_trace_id' : ''
+function mapMetrics(
+  tools: MapperTools,
+  { origin, received_at, records }: RequestContext,
+  { resource, items }: OtlpGroup<OtlpDataPoint>,
+  rejected: Map<string, number>,
+): void {
+  const { project_id } = origin
+  for (const point of items) {
+    const record = recordOfPoint(point, resource, project_id)
+    if (record === undefined) countOne(rejected, 'unknown_metric')
+    else {
+      const event = { project_id, received_at, name: record.event_name }
+      records.events.push(logEvent(tools, event, record))
+    }
+  }
+}
+
+function countOne(counts: Map<string, number>, reason: string): void {
+  counts.set(reason, (counts.get(reason) ?? 0) + 1)
 }
 
 /** Maximum conversations remembered; then all are forgotten. A new one costs a hash. */

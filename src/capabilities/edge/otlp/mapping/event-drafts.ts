@@ -6,15 +6,7 @@ import { levelFromSeverity, levelFromSeverityNumber } from '../../../../model/se
 import type { OtlpAttributes, OtlpEvent, OtlpLogRecord, OtlpSpan } from '../contract.ts'
 import type { MapperTools } from './read-span.ts'
 import { addAttribute, drop, type RowAttributes, reportLosses } from './row-attributes.ts'
-import {
-  columnText,
-  cutText,
-  decoded,
-  name_chars_max,
-  plainOf,
-  stringOf,
-  textOf,
-} from './value-text.ts'
+import { columnText, cutText, name_chars_max, plainOf, textOf } from './value-text.ts'
 
 type Place = { project_id: string; start_time: bigint }
 
@@ -26,7 +18,8 @@ export function spanEvents(
 ): EventDraft[] {
   return span.events.map((event, at): EventDraft => {
     const isGenAi = tools.isGenAiEvent(event.name)
-    const { pairs, content } = eventAttributes(tools, event, isGenAi)
+    const content_keys = isGenAi ? contentKeys : noKeys
+    const { pairs, content } = eventAttributes(tools, event, content_keys)
     noteSentTime(pairs, event.time)
     return {
       project_id,
@@ -43,13 +36,22 @@ export function spanEvents(
   })
 }
 
+type LogContext = {
+  project_id: string
+  received_at: bigint
+  name: string
+  /** Keys with content, in addition to those of spans; by default those of GenAI events. */
+  content_keys?: ReadonlySet<string>
+}
+
 /** Maps a log record to an event, with the same id when it is sent again. */
 export function logEvent(
   tools: MapperTools,
-  context: { project_id: string; received_at: bigint; name: string },
+  context: LogContext,
   record: OtlpLogRecord,
 ): EventDraft {
-  const { pairs, content } = eventAttributes(tools, record, true)
+  const { content_keys = contentKeys } = context
+  const { pairs, content } = eventAttributes(tools, record, content_keys)
   noteSentTime(pairs, record.time)
   const body = bodyOf(tools, content, record.body)
   const times = [record.time, record.observed_time]
@@ -113,8 +115,10 @@ function noteSentTime(pairs: Text[], time: bigint): void {
   if (time !== 0n && !isStorableInstant(time)) pairs.push('mapping.time', `${time}`)
 }
 
-/** Keys of events with content, in addition to those of spans. */
-const contentKeys = new Set([
+const noKeys: ReadonlySet<string> = new Set()
+
+/** Keys of GenAI events with content, in addition to those of spans. */
+const contentKeys: ReadonlySet<string> = new Set([
   'content',
   'message',
   'tool_calls',
@@ -127,13 +131,13 @@ const contentKeys = new Set([
 function eventAttributes(
   tools: MapperTools,
   event: Pick<OtlpEvent, 'attributes' | 'dropped_attributes_count'>,
-  isGenAi: boolean,
+  content_keys: ReadonlySet<string>,
 ): { pairs: Text[]; content: OtlpAttributes } {
   const { keys, values } = event.attributes
   const content: OtlpAttributes = { keys: [], values: [] }
   const rest: OtlpAttributes = { keys: [], values: [] }
   for (const [at, key] of keys.entries()) {
-    const to = (isGenAi && contentKeys.has(key)) || tools.plans(key).is_content ? content : rest
+    const to = content_keys.has(key) || tools.plans(key).is_content ? content : rest
     to.keys.push(key)
     to.values.push(values[at] ?? null)
   }
@@ -170,11 +174,4 @@ function hashOf(parts: readonly Text[]): string {
 function levelOf({ severity_number, severity_text }: OtlpLogRecord): Observation['level'] {
   if (severity_number !== 0) return levelFromSeverityNumber(severity_number)
   return levelFromSeverity(severity_text.replace(/[2-4]$/, '')) ?? ''
-}
-
-/** Returns the name of a log record in any version of the protocol. */
-export function logName({ event_name, attributes }: OtlpLogRecord): string {
-  if (event_name !== '') return event_name
-  const at = attributes.keys.indexOf('event.name')
-  return at === -1 ? '' : decoded(stringOf(attributes.values[at]))
 }

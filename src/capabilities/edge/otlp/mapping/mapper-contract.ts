@@ -1,6 +1,6 @@
 import type { IngestRecords } from '../../../../model/ingest-records.ts'
 import type { Pricing } from '../../../records/pricing/index.ts'
-import type { OtlpLogRecord, OtlpRequest, OtlpSpan } from '../contract.ts'
+import type { OtlpDataPoint, OtlpLogRecord, OtlpRequest, OtlpSpan } from '../contract.ts'
 import type { AnyMappingContract } from './contracts/contract-shape.ts'
 
 export type MapperOptions = {
@@ -30,6 +30,11 @@ export type Mapped = { records: IngestRecords; rejected: Map<string, number> }
  */
 export type OtlpMapper = {
   traces(request: OtlpRequest<OtlpSpan>, origin: MappedRequest): Mapped
-  /** Rejects items with `no_trace_id` and `not_a_genai_event`. */
+  /**
+   * Maps each record to an event, or to an observation. Rejects items with `no_trace_id` and
+   * `not_a_genai_event`.
+   */
   logs(request: OtlpRequest<OtlpLogRecord>, origin: MappedRequest): Mapped
+  /** Maps each data point of a coding agent to an event. Rejects items with `unknown_metric`. */
+  metrics(request: OtlpRequest<OtlpDataPoint>, origin: MappedRequest): Mapped
 }

@@ -8,6 +8,7 @@ import type { Enqueuer } from '../../enqueue/index.ts'
 import type { OtlpDecoder } from '../contract.ts'
 import type { OtlpEncoding, OtlpSignal } from '../decode/answers.ts'
 import type { OtlpMapper } from '../mapping/mapper-contract.ts'
+import type { LangfuseAsked } from './langfuse-answers.ts'
 
 export type OtlpTransport = 'http' | 'grpc'
 
@@ -67,8 +68,8 @@ export type OtlpReceiver = {
     response: ServerResponse,
     call: { signal: OtlpSignal; authorised?: () => void },
   ): void
-  /** Answers a request with metrics, which are not supported. */
-  refuseMetrics(request: IncomingMessage, response: ServerResponse): void
+  /** Answers one call of Langfuse's API that is not an export, with any method. */
+  handleLangfuse(request: IncomingMessage, response: ServerResponse, asked: LangfuseAsked): void
   /** Answers a request outside the paths of signals with an error. */
   refuse(request: IncomingMessage, response: ServerResponse, fault: Problem): void
   /** Listens for exports over gRPC. */

@@ -20,6 +20,7 @@ export type GrpcHead = {
 const signals: ReadonlyMap<string, OtlpSignal> = new Map([
   ['/opentelemetry.proto.collector.trace.v1.TraceService/Export', 'traces'],
   ['/opentelemetry.proto.collector.logs.v1.LogsService/Export', 'logs'],
+  ['/opentelemetry.proto.collector.metrics.v1.MetricsService/Export', 'metrics'],
 ])
 
 /** Returns true for a gRPC request; any other is answered with an HTTP status. */
@@ -38,7 +39,8 @@ export function grpcHeadOf(headers: IncomingHttpHeaders): GrpcHead {
   const path = headers[':path'] ?? ''
   const signal = signals.get(path)
   if (signal === undefined) {
-    const detail = `${quoted(path)}is unknown: expected TraceService/Export or LogsService/Export`
+    const expected = 'TraceService/Export, LogsService/Export or MetricsService/Export'
+    const detail = `${quoted(path)} is unknown: expected ${expected}`
     throw problem('route_not_found', { detail })
   }
   const packing = headers['grpc-encoding'] ?? 'identity'

@@ -21,7 +21,7 @@ import { clientMessage, retryAfter_s, rpcCodeFor, toProblem } from './status-cod
 type HttpExport = {
   request: IncomingMessage
   response: ServerResponse
-  signal: OtlpSignal | 'metrics'
+  signal: OtlpSignal
   /** The encoding of the reply, which is the request's if it is supported. */
   encoding: OtlpEncoding
   request_id: string
@@ -76,12 +76,12 @@ export function refuseRequest(
 async function serve(call: HttpExport, services: ReceiverServices): Promise<string> {
   const { request, signal, encoding } = call
   if (request.method !== 'POST') throw methodRefused(request)
-  if (signal === 'metrics') throw problem('route_not_found', { detail: noMetrics })
   const asked = services.admit(credentialsOf(request))
   const admission = asked instanceof Promise ? await asked : asked
   if (admission.fault) return refuse(call, services, admission)
   call.authorised?.()
   checkHead(request, services)
+  if (signal === 'litellm' && encoding !== 'json') throw notJson()
   const body = await bodyOf(call, services)
   const { baggage } = request.headers
   const { rejected, message, ingest_request_id } = await services.take({
@@ -132,10 +132,14 @@ function refuse(
   return fault.code
 }
 
-const noMetrics = 'metrics are not supported: send traces to /v1/traces and logs to /v1/logs'
+function notJson(): Problem {
+  const detail = 'content type application/x-protobuf: expected application/json'
+  return problem('unsupported_media_type', { detail })
+}
 
-function methodRefused({ method }: IncomingMessage): Problem {
-  const detail = `expected POST, got ${method}`
+/** Returns the error of a request with another method than the one of its path. */
+export function methodRefused({ method }: IncomingMessage, expected = 'POST'): Problem {
+  const detail = `expected ${expected}, got ${method}`
   return problem('method_not_allowed', { detail })
 }
 
@@ -179,7 +183,7 @@ function checkHead(request: IncomingMessage, services: ReceiverServices): void {
   if (services.inflight.held_bytes + length > inflight_bytes_max) throw overloaded()
 }
 
-function isGzip(request: IncomingMessage): boolean {
+export function isGzip(request: IncomingMessage): boolean {
   return packingOf(request) === 'gzip'
 }
 
@@ -193,7 +197,7 @@ export function quoted(value: string): string {
 }
 
 /** Maximum unread bytes that are drained, so that the connection can be reused. */
-const discarded_bytes_max = 64 * 1024
+export const discarded_bytes_max = 64 * 1024
 
 const mediaTypes: Record<OtlpEncoding, string> = {
   protobuf: 'application/x-protobuf',
@@ -252,8 +256,9 @@ function headersOf(encoding: OtlpEncoding, body: Buffer, request_id: string): st
   ]
 }
 
-function restIsLarge(request: IncomingMessage): boolean {
+/** Returns whether the unread part of a request is too large, or may be, to read on. */
+export function restIsLarge(request: IncomingMessage): boolean {
   if (request.complete) return false
-  const declared = request.headers['content-length']
-  return declared === undefined || Number(declared) > discarded_bytes_max
+  const { 'content-length': declared, 'transfer-encoding': coding } = request.headers
+  return declared === undefined ? coding !== undefined : Number(declared) > discarded_bytes_max
 }

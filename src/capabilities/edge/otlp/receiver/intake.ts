@@ -5,6 +5,7 @@ import type { Clock } from '../../../../kernel/time.ts'
 import type { RateLimiter } from '../../../../platform/http/index.ts'
 import type { QuietLog } from '../../../../platform/telemetry/index.ts'
 import type { ProjectKey } from '../../../access/index.ts'
+import { keyInBasic } from './basic-key.ts'
 import type { OtlpDependencies, OtlpSettings } from './contract.ts'
 import { type BodyBytes, type InflightBytes, tooLarge } from './inflight-bytes.ts'
 import type { EndedExport, OtlpMeters } from './meters.ts'
@@ -57,11 +58,14 @@ export function createAdmission(options: {
 
 const archivedDetail = 'the project is archived; an admin of the project can restore it'
 
-/** Returns the key. An `Authorization` other than Bearer may be for a gateway, so it is ignored. */
-function keyIn({ api_key, authorization }: ExportCredentials): string | undefined {
+/**
+ * Returns the key. An `Authorization` that is neither Bearer nor Basic with a project key may be for
+ * a gateway, so it is ignored.
+ */
+function keyIn({ api_key, authorization = '' }: ExportCredentials): string | undefined {
   if (api_key !== undefined && api_key !== '') return api_key
-  const bearer = /^bearer +(\S+) *$/i.exec(authorization ?? '')
-  return bearer?.[1]
+  const bearer = /^bearer +(\S+) *$/i.exec(authorization)
+  return bearer?.[1] ?? keyInBasic(authorization)
 }
 
 function refused(fault: Problem): Admission {
@@ -73,7 +77,8 @@ function failed(error: unknown): Admission {
 }
 
 function noKey(): Problem {
-  const detail = 'the project key is missing: send X-API-Key: lt_… or Authorization: Bearer lt_…'
+  const detail =
+    'the project key is missing: send X-API-Key: lt_…, Authorization: Bearer lt_…, or Basic with the key as password (LANGFUSE_SECRET_KEY)'
   return problem('credentials_missing', { detail })
 }
 

@@ -18,7 +18,11 @@ export type OtlpMeters = {
   /** Counts the bytes of one request, compressed and decompressed. */
   received(transport: OtlpTransport, packed: number, unpacked: number): void
   /** Counts the items of a request; those in `rejected` were not accepted. */
-  took(signal: OtlpSignal, items: number, rejected: Readonly<Record<string, number>>): void
+  took(
+    signal: OtlpSignal | 'langfuse_ingestion',
+    items: number,
+    rejected: Readonly<Record<string, number>>,
+  ): void
   warned(warnings: ReadonlyMap<string, number>): void
 }
 
@@ -31,7 +35,7 @@ export function createOtlpMeters(metrics: Metrics, inflight: InflightBytes): Otl
   })
   const items = metrics.counter({
     name: 'looptrace_otlp_items_total',
-    help: 'Spans and log records in answered requests, by result: accepted, or a reason for rejection.',
+    help: 'Spans, log records and data points in answered requests, by result: accepted, or a reason for rejection.',
     labels: ['signal', 'result'],
   })
   const bytes = metrics.counter({

@@ -5,6 +5,8 @@ import type { IngestRecords } from '../../../../model/ingest-records.ts'
 import type { IngestRequest } from '../../enqueue/index.ts'
 import { OtlpDecodeError, type OtlpGroup, type OtlpRequest } from '../contract.ts'
 import type { OtlpEncoding, OtlpSignal } from '../decode/answers.ts'
+import { spansOfCalls } from '../litellm/call-span.ts'
+import { decodeLiteLlm } from '../litellm/decode-calls.ts'
 import type { Mapped, MappedRequest } from '../mapping/mapper-contract.ts'
 import type { OtlpDependencies } from './contract.ts'
 import type { OtlpMeters } from './meters.ts'
@@ -43,13 +45,13 @@ export function createPipeline(
 ): Pipeline {
   async function run<Item extends { trace_id: string }>(
     request: ExportRequest,
-    { decode, map, item_kind }: ItemKind<Item>,
+    { decode, map, item_kinds }: ItemKind<Item>,
   ): Promise<ExportResult> {
     const found = decodeBody(decode, request.body)
     meters.warned(found.warnings)
     if (found.items === 0) return nothing
     const mapped = await mapInSlices(request, found, map)
-    const asked = capture?.(mapped.records, request.project_id, [item_kind])
+    const asked = capture?.(mapped.records, request.project_id, item_kinds)
     const kept = asked instanceof Promise ? await asked : asked
     const ingest_request_id = newId()
     const refused = sumOf(Object.fromEntries(found.rejected), mapped.rejected)
@@ -62,12 +64,13 @@ export function createPipeline(
       rejected: sumOf(refused, Object.entries(kept?.rejected ?? {})),
       masked: kept?.masked ?? 0,
       records: kept?.records ?? mapped.records,
-      // A log record becomes exactly one event.
-      ...(item_kind === 'events' && { every_record_is_an_item: true }),
+      // A log record becomes exactly one event or observation.
+      ...(item_kinds.includes('events') && { every_record_is_an_item: true }),
     }
     await enqueuer.enqueue(ingest, {
       on_refused: (kind, _index, reason) => {
-        if (kind === item_kind) refused[reason] = (refused[reason] ?? 0) + 1
+        if (item_kinds.some((item_kind) => item_kind === kind))
+          refused[reason] = (refused[reason] ?? 0) + 1
       },
     })
     meters.took(request.signal, found.items, refused)
@@ -75,17 +78,40 @@ export function createPipeline(
   }
   return (request) => {
     const decoder = decoders[request.encoding]
-    return request.signal === 'traces'
-      ? run(request, { decode: decoder.traces, map: mapper.traces, item_kind: 'observations' })
-      : run(request, { decode: decoder.logs, map: mapper.logs, item_kind: 'events' })
+    switch (request.signal) {
+      case 'traces':
+        return run(request, {
+          decode: decoder.traces,
+          map: mapper.traces,
+          item_kinds: ['observations'],
+        })
+      case 'logs':
+        return run(request, {
+          decode: decoder.logs,
+          map: mapper.logs,
+          item_kinds: ['events', 'observations'],
+        })
+      case 'litellm':
+        return run(request, {
+          decode: decodeLiteLlm,
+          map: (calls, origin) => mapper.traces(spansOfCalls(calls, origin.project_id), origin),
+          item_kinds: ['observations'],
+        })
+      case 'metrics':
+        return run(request, {
+          decode: decoder.metrics,
+          map: mapper.metrics,
+          item_kinds: ['events'],
+        })
+    }
   }
 }
 
 type PipelineParts = Pick<OtlpDependencies, 'decoders' | 'mapper' | 'capture' | 'enqueuer'>
 
-/** How items of one signal are decoded and mapped, and the kind of record that they become. */
+/** How items of one signal are decoded and mapped, and the kinds of record that they become. */
 type ItemKind<Item> = {
-  item_kind: 'observations' | 'events'
+  item_kinds: readonly ('observations' | 'events')[]
   decode: (body: Buffer) => OtlpRequest<Item>
   map: (request: OtlpRequest<Item>, origin: MappedRequest) => Mapped
 }
@@ -153,7 +179,18 @@ function describeRejection<Item>(
   if (rejected === 0) return { rejected, message: '' }
   const counts = reasons.map(([reason, count]) => `${count} ${reason}`).join(', ')
   const first = first_rejection === '' ? '' : `; the first: ${first_rejection}`
-  return { rejected, message: `${rejected} of ${items} rejected: ${counts}${first}` }
+  const hints = reasons.map(([reason]) => hintsByReason[reason] ?? '').join('')
+  return { rejected, message: `${rejected} of ${items} rejected: ${counts}${first}${hints}` }
+}
+
+/** Advice about items that the mapping refused. */
+const hintsByReason: Readonly<Record<string, string>> = {
+  unknown_metric:
+    '; metrics of Claude Code, Codex and Gemini CLI are taken (claude_code.*, codex.*, gemini_cli.*): send only traces and logs of other programs',
+  not_a_genai_event:
+    '; log records with GenAI events (gen_ai.*) and those of Claude Code, Codex and Gemini CLI are taken',
+  no_trace_id:
+    '; a log record needs a trace id, or the attribute session.id or gen_ai.conversation.id',
 }
 
 /** A part of a request. Its last group has items of the group `source`. */

@@ -1,16 +1,11 @@
-import { z } from 'zod'
-import type { ProblemCode } from '../../../../kernel/problem.ts'
-import {
-  createRateLimiter,
-  defineRawRoute,
-  type RawRoute,
-} from '../../../../platform/http/index.ts'
+import { createRateLimiter } from '../../../../platform/http/index.ts'
 import { createQuietLog } from '../../../../platform/telemetry/index.ts'
 import type { OtlpDependencies, OtlpReceiver } from './contract.ts'
 import { startGrpc } from './grpc-server.ts'
 import { createHttpExport, refuseRequest } from './http-export.ts'
 import { createInflightBytes } from './inflight-bytes.ts'
 import { createAdmission, type ReceiverServices } from './intake.ts'
+import { createLangfuse } from './langfuse.ts'
 import { createOtlpMeters } from './meters.ts'
 import { createPipeline } from './pipeline.ts'
 
@@ -46,7 +41,7 @@ export function createOtlpReceiver(dependencies: OtlpDependencies): OtlpReceiver
   const answer = createHttpExport(services)
   return {
     handle: answer,
-    refuseMetrics: (request, response) => answer(request, response, { signal: 'metrics' }),
+    handleLangfuse: createLangfuse(services),
     refuse: refuseRequest,
     listenGrpc: (options) => startGrpc(services, options),
     drain: () => {
@@ -56,72 +51,3 @@ export function createOtlpReceiver(dependencies: OtlpDependencies): OtlpReceiver
     },
   }
 }
-
-/** Returns the routes of exporters. They answer every method themselves, in the format of OTLP. */
-export function otlpRoutes(receiver: OtlpReceiver): RawRoute[] {
-  return [
-    defineRawRoute({
-      ...shared,
-      url: '/v1/traces',
-      id: 'exportTraces',
-      summary: 'Receive spans by OTLP, as protobuf or JSON, optionally compressed with gzip',
-      errors,
-      handle: (request, response, authorised) =>
-        receiver.handle(request, response, { signal: 'traces', authorised }),
-      refuse: (request, response, fault) => receiver.refuse(request, response, fault),
-    }),
-    defineRawRoute({
-      ...shared,
-      url: '/v1/logs',
-      id: 'exportLogs',
-      summary: 'Receive log records with GenAI events by OTLP; others are rejected one by one',
-      errors,
-      handle: (request, response, authorised) =>
-        receiver.handle(request, response, { signal: 'logs', authorised }),
-      refuse: (request, response, fault) => receiver.refuse(request, response, fault),
-    }),
-    defineRawRoute({
-      ...shared,
-      url: '/v1/metrics',
-      id: 'exportMetrics',
-      summary: 'Reject metrics, which are not supported',
-      errors: ['route_not_found'],
-      handle: (request, response) => receiver.refuseMetrics(request, response),
-      refuse: (request, response, fault) => receiver.refuse(request, response, fault),
-    }),
-  ]
-}
-
-const headers: RawRoute['headers'] = [
-  { name: 'X-API-Key', required: false, description: 'A project key, lt_…' },
-  {
-    name: 'Authorization',
-    required: false,
-    description: 'Bearer, then a project key; ignored when X-API-Key is sent',
-  },
-  { name: 'Content-Encoding', required: false, description: 'gzip or identity' },
-  { name: 'baggage', required: false, description: 'W3C Baggage, kept with each trace' },
-]
-
-const anyObject = z.record(z.string(), z.unknown())
-
-const shared = {
-  method: 'POST',
-  every_method: true,
-  auth: 'key',
-  scope: { level: 'project', role: 'editor', key: 'ingest:write' },
-  headers,
-  body: anyObject,
-  reply: anyObject,
-  error_format: 'RpcStatus',
-} as const
-
-const errors: ProblemCode[] = [
-  'invalid_request',
-  'method_not_allowed',
-  'request_timeout',
-  'body_too_large',
-  'unsupported_media_type',
-  'overloaded',
-  'shutting_down',
-]

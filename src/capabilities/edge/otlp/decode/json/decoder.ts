@@ -1,5 +1,6 @@
 import { isUtf8 } from 'node:buffer'
 import {
+  type OtlpDataPoint,
   OtlpDecodeError,
   type OtlpDecoder,
   type OtlpGroup,
@@ -12,6 +13,7 @@ import {
 import { droppedCount, emptyResource, emptyScope } from '../items.ts'
 import { type DecodeLimits, defaultDecodeLimits, Tally } from '../tally.ts'
 import { readJsonLogRecord, readJsonSpan } from './json-items.ts'
+import { readJsonMetric } from './json-metrics.ts'
 import { JsonIds, listOf, objectOf, textOf, uint32Of } from './json-scalars.ts'
 import { readAttributes } from './json-values.ts'
 
@@ -23,6 +25,7 @@ export function jsonDecoder(limits: DecodeLimits = defaultDecodeLimits): OtlpDec
   return {
     traces: (body) => decode(body, new Tally(limits), traces),
     logs: (body) => decode(body, new Tally(limits), logs),
+    metrics: (body) => decode(body, new Tally(limits), metrics),
   }
 }
 
@@ -31,21 +34,39 @@ type Signal<Item> = {
   resources: readonly [string, string]
   scopes: readonly [string, string]
   items: readonly [string, string]
-  readItem(raw: unknown, ids: JsonIds, tally: Tally): Item | undefined
+  /** Reads one of `items` into the list: an item, or a metric with several. */
+  read(raw: unknown, into: Item[], ids: JsonIds, tally: Tally): void
+}
+
+type ReadItem<Item> = (raw: unknown, ids: JsonIds, tally: Tally) => Item | undefined
+
+function oneItem<Item>(readItem: ReadItem<Item>): Signal<Item>['read'] {
+  return (raw, into, ids, tally) => {
+    if (!tally.takesItem()) return
+    const item = readItem(raw, ids, tally)
+    if (item !== undefined) into.push(item)
+  }
 }
 
 const traces: Signal<OtlpSpan> = {
   resources: ['resourceSpans', 'resource_spans'],
   scopes: ['scopeSpans', 'scope_spans'],
   items: ['spans', 'spans'],
-  readItem: readJsonSpan,
+  read: oneItem(readJsonSpan),
 }
 
 const logs: Signal<OtlpLogRecord> = {
   resources: ['resourceLogs', 'resource_logs'],
   scopes: ['scopeLogs', 'scope_logs'],
   items: ['logRecords', 'log_records'],
-  readItem: readJsonLogRecord,
+  read: oneItem(readJsonLogRecord),
+}
+
+const metrics: Signal<OtlpDataPoint> = {
+  resources: ['resourceMetrics', 'resource_metrics'],
+  scopes: ['scopeMetrics', 'scope_metrics'],
+  items: ['metrics', 'metrics'],
+  read: (raw, into, _ids, tally) => readJsonMetric(raw, into, tally),
 }
 
 type JsonFields = { readonly [name: string]: unknown }
@@ -74,14 +95,19 @@ function decode<Item>(body: Buffer, tally: Tally, signal: Signal<Item>): OtlpReq
 }
 
 function requestOf(body: Buffer, tally: Tally): JsonFields {
-  if (!isUtf8(body)) tally.warn('invalid_utf8')
-  checkOpenings(body, tally.limits.json_openings_per_request)
-  const text = body.toString('utf8')
-  const request = parsed(text.charCodeAt(0) === 0xfeff ? text.slice(1) : text)
+  const request = parsed(jsonTextOf(body, tally))
   if (typeof request === 'object' && request !== null && !Array.isArray(request)) {
     return request as JsonFields
   }
   throw new OtlpDecodeError('the body is JSON, but not an object')
+}
+
+/** Returns the text of a JSON body. Throws OtlpDecodeError if parsing could take too much memory. */
+export function jsonTextOf(body: Buffer, tally: Tally): string {
+  if (!isUtf8(body)) tally.warn('invalid_utf8')
+  checkOpenings(body, tally.limits.json_openings_per_request)
+  const text = body.toString('utf8')
+  return text.charCodeAt(0) === 0xfeff ? text.slice(1) : text
 }
 
 /** Limits the memory for parsing: `{},` is three bytes here, and an object once parsed. */
@@ -111,11 +137,7 @@ function parsed(text: string): unknown {
 
 function readItems<Item>(raw: unknown, signal: Signal<Item>, ids: JsonIds, tally: Tally): Item[] {
   const items: Item[] = []
-  for (const json of listOf(raw, tally)) {
-    if (!tally.takesItem()) continue
-    const item = signal.readItem(json, ids, tally)
-    if (item !== undefined) items.push(item)
-  }
+  for (const json of listOf(raw, tally)) signal.read(json, items, ids, tally)
   return items
 }
 

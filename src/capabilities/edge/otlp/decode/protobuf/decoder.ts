@@ -1,4 +1,5 @@
 import type {
+  OtlpDataPoint,
   OtlpDecoder,
   OtlpGroup,
   OtlpLogRecord,
@@ -11,13 +12,14 @@ import { droppedCount, emptyResource, emptyScope } from '../items.ts'
 import { type DecodeLimits, defaultDecodeLimits, Tally } from '../tally.ts'
 import { readAttribute } from './any-value.ts'
 import { readLogRecord, readSpan } from './read-items.ts'
+import { readMetric } from './read-metrics.ts'
 import { readText } from './read-scalars.ts'
 import { newTextCaches } from './text-cache.ts'
 import { WireReader } from './wire-reader.ts'
 
 /**
- * Makes a decoder of ExportTraceServiceRequest and ExportLogsServiceRequest (opentelemetry-proto
- * 1.11). Long texts are views of the body, which the caller must not change. Use one decoder for
+ * Makes a decoder of ExportTraceServiceRequest, ExportLogsServiceRequest and
+ * ExportMetricsServiceRequest (opentelemetry-proto 1.11). Long texts are views of the body, which the caller must not change. Use one decoder for
  * all requests, because it remembers attribute keys.
  */
 export function protobufDecoder(limits: DecodeLimits = defaultDecodeLimits): OtlpDecoder {
@@ -25,6 +27,7 @@ export function protobufDecoder(limits: DecodeLimits = defaultDecodeLimits): Otl
   return {
     traces: (body) => decode(new WireReader(body, new Tally(limits), caches), traces),
     logs: (body) => decode(new WireReader(body, new Tally(limits), caches), logs),
+    metrics: (body) => decode(new WireReader(body, new Tally(limits), caches), metrics),
   }
 }
 
@@ -38,7 +41,8 @@ type Signal<Item> = {
   scope: string
   item: string
   scopeSchemaUrl: string
-  readItem(wire: WireReader): Item | undefined
+  /** Reads one of `ScopeSpans.spans`, or of its like, into the list: an item, or several. */
+  read(wire: WireReader, into: Item[]): void
 }
 
 const traces: Signal<OtlpSpan> = {
@@ -50,7 +54,7 @@ const traces: Signal<OtlpSpan> = {
   scope: 'ScopeSpans.scope',
   item: 'ScopeSpans.spans',
   scopeSchemaUrl: 'ScopeSpans.schema_url',
-  readItem: readSpan,
+  read: oneItem(readSpan),
 }
 
 const logs: Signal<OtlpLogRecord> = {
@@ -62,7 +66,26 @@ const logs: Signal<OtlpLogRecord> = {
   scope: 'ScopeLogs.scope',
   item: 'ScopeLogs.log_records',
   scopeSchemaUrl: 'ScopeLogs.schema_url',
-  readItem: readLogRecord,
+  read: oneItem(readLogRecord),
+}
+
+const metrics: Signal<OtlpDataPoint> = {
+  request: 'ExportMetricsServiceRequest.resource_metrics',
+  resourceItems: 'ResourceMetrics',
+  resource: 'ResourceMetrics.resource',
+  resourceSchemaUrl: 'ResourceMetrics.schema_url',
+  scopeItems: 'ResourceMetrics.scope_metrics',
+  scope: 'ScopeMetrics.scope',
+  item: 'ScopeMetrics.metrics',
+  scopeSchemaUrl: 'ScopeMetrics.schema_url',
+  read: readMetric,
+}
+
+function oneItem<Item>(readItem: (wire: WireReader) => Item | undefined): Signal<Item>['read'] {
+  return (wire, into) => {
+    const item = wire.tally.takesItem() ? readItem(wire) : undefined
+    if (item !== undefined) into.push(item)
+  }
 }
 
 const requestFields = 0b10
@@ -110,20 +133,14 @@ function readScopeItems<Item>(
   while (wire.position < wire.end) {
     const tag = wire.tag(signal.scopeItems)
     if (tag === 18) {
-      const item = readItem(wire, signal)
-      if (item !== undefined) items.push(item)
+      const inside = wire.enter(signal.item)
+      signal.read(wire, items)
+      wire.leave(inside)
     } else if (tag === 10) readScope(wire, signal.scope, scope)
     else if (tag === 26) scope.schema_url = readText(wire, signal.scopeSchemaUrl)
     else wire.skip(tag, signal.scopeItems, groupFields)
   }
   wire.leave(around)
-}
-
-function readItem<Item>(wire: WireReader, signal: Signal<Item>): Item | undefined {
-  const around = wire.enter(signal.item)
-  const item = wire.tally.takesItem() ? signal.readItem(wire) : undefined
-  wire.leave(around)
-  return item
 }
 
 function readResource(wire: WireReader, field: string, resource: OtlpResource): void {
