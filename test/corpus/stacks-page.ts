@@ -98,9 +98,11 @@ export function stacksPage(outcomes: readonly StackOutcome[]): string {
     '',
     '| stack | scopes of spans | default call | streamed | tools | loop found | usage exact | nothing wrong in the healthy run |',
     '|---|---|---|---|---|---|---|---|',
-    ...outcomes.map(({ recording, cases }) =>
-      cells(stackName(recording), scopesOf(recording), ...columnsOf(cases, 'by_spans')),
-    ),
+    ...outcomes
+      .filter(({ recording }) => scopesOf(recording) !== '')
+      .map(({ recording, cases }) =>
+        cells(stackName(recording), scopesOf(recording), ...columnsOf(cases, 'by_spans')),
+      ),
     '',
     '"Not checked" means that the spans lack what detectors need; the verdict of the task says so.',
     '',

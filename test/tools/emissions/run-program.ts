@@ -1,7 +1,8 @@
 import { execFile } from 'node:child_process'
-import { copyFile } from 'node:fs/promises'
+import { copyFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
+import { clients, linesOf } from '../../../src/cli/connect/clients.ts'
 import type { Environment } from './environments.ts'
 import type { Stack } from './stacks.ts'
 
@@ -17,21 +18,30 @@ const timeout_ms = 120_000
 
 /** Runs the program of a stack to its end. Rejects with the end of its output if it fails. */
 export async function runProgram(
-  { language, program, args = [], env = {} }: Stack,
+  stack: Stack,
   { folder, interpreter }: Environment,
   { url, key, streamed }: ProgramTarget,
 ): Promise<void> {
+  const { language, program, args = [], env = {} } = stack
   const file = language === 'python' ? join(programs, program) : join(folder, program)
   if (language === 'node') {
     // Node looks for packages beside the file.
-    for (const name of [program, 'stack.mjs'])
+    for (const name of [program, 'stack.mjs']) {
       await copyFile(join(programs, name), join(folder, name))
+    }
+    const lines = linesFor(stack, url)
+    const [, name] = /^const (\w+) =/m.exec(lines) ?? []
+    await writeFile(join(folder, 'connected.mjs'), `${lines}\nexport { ${name} as provider }\n`)
   }
   const variables = {
     PATH: process.env['PATH'],
     PYTHONDONTWRITEBYTECODE: '1',
-    STACK_URL: url,
-    STACK_KEY: key,
+    STACK_LINES: linesFor(stack, url),
+    LOOPTRACE_API_KEY: key,
+    OPENAI_API_KEY: 'provider-key',
+    ANTHROPIC_API_KEY: 'provider-key',
+    GEMINI_API_KEY: 'provider-key',
+    GOOGLE_GENERATIVE_AI_API_KEY: 'provider-key',
     STACK_STREAMED: streamed ? '1' : '0',
     ...telemetryVariables({ url, key }),
     ...env,
@@ -44,6 +54,13 @@ export async function runProgram(
     const { stdout = '', stderr = '' } = cause as { stdout?: string; stderr?: string }
     throw new Error(`${program} failed: ${`${stdout}\n${stderr}`.trim().slice(-1500)}`, { cause })
   }
+}
+
+/** Returns the lines that a user of the stack pastes. */
+function linesFor({ client }: Stack, url: string): string {
+  const found = clients.find(({ name }) => name === client)
+  if (found === undefined) throw new Error(`looptrace connect has no client ${client}`)
+  return linesOf(found, { url }).join('\n')
 }
 
 /** The variables of OpenTelemetry and of Langfuse that a user sets for Looptrace. */

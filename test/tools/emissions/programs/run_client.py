@@ -6,21 +6,7 @@ TRACES is openinference, openllmetry or logfire.
 import json
 import sys
 
-from stack import (
-    ANTHROPIC_MODEL,
-    GEMINI_MODEL,
-    HEADERS,
-    INSTRUCTIONS,
-    NAMED_HEADERS,
-    OPENAI_MODEL,
-    PROVIDER_KEY,
-    QUESTION,
-    SCHEMA,
-    STREAMED,
-    URL,
-    read_file,
-    tracing,
-)
+from stack import ANTHROPIC_MODEL, GEMINI_MODEL, INSTRUCTIONS, OPENAI_MODEL, QUESTION, SCHEMA, STREAMED, connected, read_file, tracing
 
 FORMAT, TRACES = sys.argv[1:]
 
@@ -57,14 +43,8 @@ def instrumentor():
     return OpenAIInstrumentor()
 
 
-def openai_client():
-    from openai import OpenAI
-
-    return OpenAI(base_url=f"{URL}/v1", api_key=PROVIDER_KEY, default_headers=HEADERS)
-
-
 def chat():
-    client = openai_client()
+    client = connected("client")
     function = {"name": "read_file", "description": "Reads a file.", "parameters": SCHEMA}
     messages = [{"role": "system", "content": INSTRUCTIONS}, {"role": "user", "content": QUESTION}]
 
@@ -83,7 +63,7 @@ def chat():
 
 
 def responses():
-    client = openai_client()
+    client = connected("client")
     tool = {"type": "function", "name": "read_file", "description": "Reads a file.", "parameters": SCHEMA, "strict": True}
     items = [{"role": "user", "content": QUESTION}]
 
@@ -106,9 +86,7 @@ def responses():
 
 
 def messages():
-    from anthropic import Anthropic
-
-    client = Anthropic(base_url=URL, api_key=PROVIDER_KEY, default_headers=NAMED_HEADERS)
+    client = connected("client")
     tool = {"name": "read_file", "description": "Reads a file.", "input_schema": SCHEMA}
     turns = [{"role": "user", "content": QUESTION}]
 
@@ -137,10 +115,9 @@ def messages():
 
 
 def generate_content():
-    from google import genai
     from google.genai import types
 
-    client = genai.Client(api_key=PROVIDER_KEY, http_options={"base_url": URL, "headers": NAMED_HEADERS})
+    client = connected("client")
     function = {"name": "read_file", "description": "Reads a file.", "parameters_json_schema": SCHEMA}
     config = types.GenerateContentConfig(
         system_instruction=INSTRUCTIONS, tools=[types.Tool(function_declarations=[function])]

@@ -4,23 +4,12 @@ import asyncio
 
 from google.adk.agents import LlmAgent
 from google.adk.agents.run_config import RunConfig, StreamingMode
-from google.adk.models import Gemini
 from google.adk.runners import InMemoryRunner
 from google.genai import types
-from stack import GEMINI_MODEL, INSTRUCTIONS, NAMED_HEADERS, QUESTION, STREAMED, URL, read_file, tracing
-
-
-class Model(Gemini):
-    @property
-    def api_client(self):
-        from google.genai import Client
-        from stack import PROVIDER_KEY
-
-        return Client(api_key=PROVIDER_KEY, http_options={"base_url": URL, "headers": NAMED_HEADERS})
-
+from stack import INSTRUCTIONS, QUESTION, STREAMED, connected, read_file, tracing
 
 spans = tracing()
-agent = LlmAgent(name="repair", model=Model(model=GEMINI_MODEL), instruction=INSTRUCTIONS, tools=[read_file])
+agent = LlmAgent(name="repair", model=connected("model"), instruction=INSTRUCTIONS, tools=[read_file])
 
 
 async def main():

@@ -3,10 +3,10 @@
 import json
 
 from langfuse import get_client, observe
-from langfuse.openai import OpenAI
-from stack import HEADERS, INSTRUCTIONS, OPENAI_MODEL, PROVIDER_KEY, QUESTION, SCHEMA, STREAMED, URL, read_file
+import langfuse.openai  # noqa: F401, wraps the openai package
+from stack import INSTRUCTIONS, OPENAI_MODEL, QUESTION, SCHEMA, STREAMED, connected, read_file
 
-client = OpenAI(base_url=f"{URL}/v1", api_key=PROVIDER_KEY, default_headers=HEADERS)
+client = connected("client")
 tool = {"type": "function", "function": {"name": "read_file", "description": "Reads a file.", "parameters": SCHEMA}}
 read = observe(name="read_file", as_type="tool")(read_file)
 

@@ -4,7 +4,7 @@ import json
 import time
 
 import litellm
-from stack import HEADERS, INSTRUCTIONS, OPENAI_MODEL, PROVIDER_KEY, QUESTION, SCHEMA, STREAMED, URL, read_file, tracing
+from stack import INSTRUCTIONS, OPENAI_MODEL, QUESTION, SCHEMA, STREAMED, connected, read_file, tracing
 
 spans = tracing()
 litellm.callbacks = ["otel"]
@@ -15,9 +15,7 @@ messages = [{"role": "system", "content": INSTRUCTIONS}, {"role": "user", "conte
 def ask():
     answer = litellm.completion(
         model=f"openai/{OPENAI_MODEL}",
-        api_base=f"{URL}/v1",
-        api_key=PROVIDER_KEY,
-        extra_headers=HEADERS,
+        **connected("looptrace"),
         messages=messages,
         tools=[tool],
         stream=STREAMED,

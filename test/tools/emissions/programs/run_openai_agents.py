@@ -2,16 +2,13 @@
 
 import asyncio
 
-from agents import Agent, Runner, function_tool, set_default_openai_client
-from openai import AsyncOpenAI
+from agents import Agent, Runner, function_tool
 from openinference.instrumentation.openai_agents import OpenAIAgentsInstrumentor
-from stack import HEADERS, INSTRUCTIONS, OPENAI_MODEL, PROVIDER_KEY, QUESTION, STEPS_MAX, STREAMED, URL, read_file, tracing
+from stack import INSTRUCTIONS, OPENAI_MODEL, QUESTION, STEPS_MAX, STREAMED, connected, read_file, tracing
 
 spans = tracing()
 OpenAIAgentsInstrumentor().instrument(tracer_provider=spans)
-client = AsyncOpenAI(base_url=f"{URL}/v1", api_key=PROVIDER_KEY, default_headers=HEADERS)
-# Its own export to OpenAI stays off: the recording server is not OpenAI.
-set_default_openai_client(client, use_for_tracing=False)
+connected("client")
 agent = Agent(name="repair", instructions=INSTRUCTIONS, model=OPENAI_MODEL, tools=[function_tool(read_file)])
 
 

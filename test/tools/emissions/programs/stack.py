@@ -1,17 +1,11 @@
 """What the programs share: where calls and exports go, the tool, and the question.
 
-STACK_URL is the address of Looptrace, STACK_KEY a project key, STACK_STREAMED is 1 for streamed calls.
+STACK_LINES are the lines that `looptrace connect` prints for the client, STACK_STREAMED is 1 for streamed calls.
 """
 
 import os
 
-URL = os.environ["STACK_URL"]
-KEY = os.environ["STACK_KEY"]
 STREAMED = os.environ.get("STACK_STREAMED") == "1"
-HEADERS = {"X-API-Key": KEY}
-# Clients of Anthropic and Google put the provider's key into headers that are ours elsewhere.
-NAMED_HEADERS = {"X-Looptrace-Key": KEY}
-PROVIDER_KEY = "provider-key"
 
 OPENAI_MODEL = "gpt-5-mini"
 ANTHROPIC_MODEL = "claude-sonnet-4-5"
@@ -43,6 +37,13 @@ SCHEMA = {
     "required": ["path"],
     "additionalProperties": False,
 }
+
+
+def connected(name):
+    """Runs the lines of `looptrace connect`, and returns the value that they give this name."""
+    values = {}
+    exec(os.environ["STACK_LINES"], values)
+    return values[name]
 
 
 def tracing():
