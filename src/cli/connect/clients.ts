@@ -113,7 +113,8 @@ const pythonClients: readonly Client[] = [
     lines: [
       'from langchain_openai import ChatOpenAI',
       '',
-      `model = ChatOpenAI(model="gpt-5-mini", ${asOpenai})`,
+      // With a base URL of its own it asks for no usage, so that spans of streams would have none.
+      `model = ChatOpenAI(model="gpt-5-mini", stream_usage=True, ${asOpenai})`,
     ],
   }),
   python({

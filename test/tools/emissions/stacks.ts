@@ -29,7 +29,7 @@ const langchain = [
 ]
 const strands = ['strands-agents[openai,anthropic,otel]', ...otel]
 const googleAdk = ['google-adk', ...otel]
-/** Without both, spans of Google ADK have no content. */
+/** Without these, spans of Google ADK and LiteLLM have no content. */
 const contentInSpans = {
   OTEL_SEMCONV_STABILITY_OPT_IN: 'gen_ai_latest_experimental',
   OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT: 'SPAN_ONLY',
@@ -66,7 +66,10 @@ export const stacks: readonly Stack[] = [
   ]),
   python('langchain-openllmetry', 'langchain', langchain, ['run_langchain.py', 'openllmetry']),
   python('smolagents', 'smolagents', smolagents, ['run_smolagents.py']),
-  python('litellm', 'litellm', ['litellm', ...otel], ['run_litellm.py']),
+  {
+    ...python('litellm', 'litellm', ['litellm', ...otel], ['run_litellm.py']),
+    env: contentInSpans,
+  },
   python('strands-openai', 'strands', strands, ['run_strands.py']),
   python('strands-anthropic', 'strands-anthropic', strands, ['run_strands.py']),
   python('agent-framework', 'agent-framework', agentFramework, ['run_agent_framework.py']),
