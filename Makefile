@@ -60,7 +60,8 @@ generate: node_modules/.installed
 bench: node_modules/.installed
 	$(NODE) bench/main.ts
 
-# Runs all detectors over the labelled runs; writes docs/reference/verdicts.md.
+# Runs all detectors over the labelled runs and the recordings of stacks; writes docs/reference/verdicts.md
+# and docs/reference/stacks.md.
 verdicts: node_modules/.installed
 	$(NODE) scripts/verdicts.ts
 

@@ -16,6 +16,12 @@ export function apiSettings(): { url: string; proxy_url: string; api_key: string
   return { url, proxy_url, api_key }
 }
 
+/** Returns the URL of the proxy, and the key if it is set. */
+export function proxySettings(): { proxy_url: string; api_key: string | undefined } {
+  const { url, api_key, proxy_url = url } = loadSettings()
+  return { proxy_url, api_key }
+}
+
 /** Returns the URL of the API, the access token and the project. Throws `UsageError` without a token. */
 export function adminSettings(): {
   url: string

@@ -2,6 +2,7 @@ import { auditVerifyCommand } from './audit/verify-command.ts'
 import { certifyCommand } from './certification/certify-command.ts'
 import { verifyCommand } from './certification/verify-command.ts'
 import { type Command, filenameOption, outputOption } from './command.ts'
+import { connectCommand } from './connect/connect-command.ts'
 import { doctorCommand } from './doctor-command.ts'
 import { applyCommand } from './rules/apply-command.ts'
 
@@ -267,6 +268,7 @@ export const cliCommands: readonly Command[] = [
   testCommand,
   backtestCommand,
   applyCommand,
+  connectCommand,
   doctorCommand,
   ledgerCommand,
   recomputeCommand,

@@ -43,6 +43,23 @@ const reportSchema = z.object({
 })
 type Report = z.output<typeof reportSchema>
 
+/**
+ * Checks that API, key and proxy answer. `faults` says what does not; `checked_at` is the time of the
+ * service, undefined if the API gave no report.
+ */
+export async function examineConnection(
+  settings: Settings,
+  io: CommandIo,
+): Promise<{ faults: string[]; checked_at: string | undefined }> {
+  const [answer, proxy] = await Promise.all([askReport(settings, io), checkProxy(settings, io)])
+  const checks = 'fault' in answer ? answer.fault : [checkScopes(answer.report, io.now_ms())]
+  const faults = [...checks, proxy].filter(({ state }) => state !== 'done')
+  return {
+    faults: faults.map(({ detail }) => detail),
+    checked_at: 'report' in answer ? answer.report.checked_at : undefined,
+  }
+}
+
 type Settings = ReturnType<typeof apiSettings>
 
 async function examine(

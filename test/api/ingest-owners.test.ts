@@ -323,6 +323,28 @@ describe('a background response is one call, whichever exchange has its usage', 
   })
 })
 
+test('spans side by side that name one response count once, in any order', async () => {
+  for (const order of [
+    ['root', 'outer', 'inner'],
+    ['inner', 'outer', 'root'],
+    ['root', 'inner', 'outer', 'inner'],
+  ]) {
+    const [store, project_id, trace_id] = [openStore(), randomUUID(), randomUUID()]
+    const named = { parent_observation_id: 'root', response_id: 'r1', end_time: start + 9n }
+    const rows: Record<string, Partial<Observation>> = {
+      root: { type: 'agent' },
+      outer: named,
+      inner: { ...named, start_time: start + 1n, end_time: start + 8n },
+    }
+    for (const observation_id of order) {
+      const about = { trace_id, observation_id, source: 'otlp' as const }
+      await deliver(store, [rowOf(project_id, { ...about, ...rows[observation_id] })])
+    }
+    const [task] = await tasksOf(project_id)
+    expect(task, order.join(' ')).toMatchObject({ calls: 1, merged_calls: 1, total_tokens: 15 })
+  }
+})
+
 test('10,000 children that come before their root', { timeout: 60_000 }, async () => {
   const [store, project_id, trace_id] = [openStore(), randomUUID(), randomUUID()]
   const children = Array.from({ length: 10_000 }, (_, at) =>

@@ -91,6 +91,9 @@ const roles = new Map<unknown, HistoryMessage['role']>([
   ['developer', 'system'],
   ['user', 'user'],
   ['human', 'user'],
+  // Roles of smolagents: the calls of an answer in words, and their results.
+  ['tool-call', 'assistant'],
+  ['tool-response', 'user'],
   ['assistant', 'assistant'],
   ['model', 'assistant'],
   ['ai', 'assistant'],

@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { observationOf } from '../../../../test/support/observations.ts'
 import type { Observation, ToolCall } from '../../../model/observation.ts'
 import type { ToolUse } from './contract.ts'
+import { readMessages } from './read-messages.ts'
 import { reconstruct } from './reconstruction.ts'
 import { bounds } from './run-state.ts'
 
@@ -160,4 +161,12 @@ describe('tools that ran in their own observations', () => {
     ])
     expect(joins(asks('a', 0, ['1']), ran('u', 2, tool('2'), 'no'))).toEqual(['a - -', 'u no u'])
   })
+})
+
+test('messages with roles of smolagents are an answer and a text for the model', () => {
+  const said = [
+    { role: 'tool-call', content: 'Calling tools: read_file' },
+    { role: 'tool-response', content: 'Observation: file not found' },
+  ]
+  expect(readMessages(said, 'system').map(({ role }) => role)).toEqual(['assistant', 'user'])
 })

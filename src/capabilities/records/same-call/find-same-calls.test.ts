@@ -49,6 +49,14 @@ describe('one call', () => {
     const rows = [row('s', 'agent', { response_id: 'r1' }), proxy]
     expect(merged(rows)).toEqual({ s: 'p' })
   })
+
+  test('spans side by side that name one response, one within the time of the other', () => {
+    const outer = row('outer', 'agent', { response_id: 'r1', start_time: 1n, end_time: 9n })
+    const inner = row('inner', 'agent', { response_id: 'r1', start_time: 2n, end_time: 8n })
+    expect(merged([inner, outer])).toEqual({ outer: 'inner' })
+    const bare = { ...inner, content_state: 'dropped' as const }
+    expect(merged([{ ...outer, content_state: 'full' }, bare])).toEqual({ inner: 'outer' })
+  })
 })
 
 describe('calls of their own are', () => {
@@ -82,6 +90,13 @@ describe('calls of their own are', () => {
 
   test('parallel calls with one text, and calls with other responses', () => {
     expect(merged([row('a', 'agent'), row('b', 'agent')])).toEqual({})
+    const named = { response_id: 'r1', end_time: 9n }
+    const twins = [row('a', 'agent', named), row('b', 'agent', { ...named, start_time: 1n })]
+    expect(merged([...twins, row('c', 'agent', { ...named, start_time: 2n })])).toEqual({})
+    expect(merged([row('a', 'x', named), row('b', 'y', named)])).toEqual({})
+    expect(merged([row('a', '', named), row('b', '', named)])).toEqual({})
+    const later = row('b', 'agent', { ...named, start_time: 5n, end_time: 12n })
+    expect(merged([row('a', 'agent', named), later])).toEqual({})
     const [a, b] = [row('a', '', { response_id: 'r1' }), row('b', 'a', { response_id: 'r2' })]
     expect(merged([a, b])).toEqual({})
   })
@@ -161,7 +176,13 @@ test('no row is merged without a call around it or a record of the proxy with it
         const isAnswered = rows.some(
           (other) => other.source !== one.source && other.response_id === one.response_id,
         )
-        expect(isNested || (one.response_id !== '' && isAnswered)).toBe(true)
+        const isBeside = rows.some(
+          (other) =>
+            other !== one &&
+            other.parent_observation_id === one.parent_observation_id &&
+            other.response_id === one.response_id,
+        )
+        expect(isNested || (one.response_id !== '' && (isAnswered || isBeside))).toBe(true)
       }
     }),
     { numRuns: fuzzRuns(2_000) },

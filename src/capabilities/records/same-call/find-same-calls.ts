@@ -28,6 +28,8 @@ export type CallRow = Pick<
  *   another model.
  * - The proxy's record and a span are the same call if they name one response and overlap in time. So
  *   are the record that began a background response and that of its retrieval.
+ * - Two spans below one parent are the same call if they name one response and one lasts within the
+ *   other: the client of a provider and an instrumentation of it may both report, side by side.
  *
  * The row that counts is one with the usage of the provider and a cost, if there is one; among those,
  * one with content; among those, the proxy's record, else the innermost. The order of the rows does not
@@ -38,6 +40,7 @@ export function findSameCalls(rows: readonly CallRow[]): Map<CallRow, string> {
   const groups = new Groups(calls)
   for (const [outer, inner] of nestedCalls(rows, calls)) groups.join(outer, inner)
   for (const [record, span] of answeredCalls(calls)) groups.join(record, span)
+  for (const [outer, inner] of enclosedCalls(calls)) groups.join(outer, inner)
   const same = new Map<CallRow, string>()
   for (const group of groups.all()) {
     const [counts] = group.toSorted(compareRanks)
@@ -161,6 +164,31 @@ function* answeredCalls(calls: readonly CallRow[]): Generator<[CallRow, CallRow]
 /** Returns whether a row is the proxy's record of a call, and not of a response retrieved later. */
 function isRecord(row: CallRow): boolean {
   return row.source === 'proxy' && !isRetrieved(row)
+}
+
+/**
+ * Yields each span with the one below the same parent that names the same response and lasts within it.
+ * With several such spans none is yielded: a server that names every response alike must not make one
+ * call of many.
+ */
+function* enclosedCalls(calls: readonly CallRow[]): Generator<[CallRow, CallRow]> {
+  const spans = calls.filter(
+    ({ source, response_id, parent_observation_id }) =>
+      source !== 'proxy' && response_id !== '' && parent_observation_id !== '',
+  )
+  const placeOf = (call: CallRow) => `${call.parent_observation_id} ${call.response_id}`
+  for (const same of Map.groupBy(spans, placeOf).values()) {
+    const [first, second, ...more] = same
+    if (first === undefined || second === undefined || more.length > 0) continue
+    if (!isAlike(first, second)) continue
+    if (lastsWithin(second, first)) yield [first, second]
+    else if (lastsWithin(first, second)) yield [second, first]
+  }
+}
+
+/** One process measures both, with one clock. */
+function lastsWithin(inner: CallRow, outer: CallRow): boolean {
+  return inner.start_time >= outer.start_time && inner.end_time <= outer.end_time
 }
 
 /** Clocks of two machines may differ by this much. */

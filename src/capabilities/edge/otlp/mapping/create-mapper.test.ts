@@ -230,6 +230,18 @@ describe('other conventions', () => {
     expect(mapAttributes({ 'llm.model_name': 'm' }).type).toBe('span')
   })
 
+  test('the log of a stream of Logfire is the call, and not the span of its request', () => {
+    const asked = { 'gen_ai.operation.name': 'chat', 'gen_ai.request.model': 'gpt-5-mini' }
+    const answer = { 'gen_ai.output.messages': '[]', 'gen_ai.usage.input_tokens': 5 }
+    const typeOf = (more: Record<string, OtlpValue>, status_code = 0) =>
+      mapAttributes({ ...asked, ...more }, { span: { status_code } }).type
+    expect(typeOf({ 'logfire.span_type': 'span' })).toBe('span')
+    expect(typeOf({ 'logfire.span_type': 'log', ...answer })).toBe('generation')
+    expect(typeOf({ 'logfire.span_type': 'span', ...answer })).toBe('generation')
+    expect(typeOf({ 'logfire.span_type': 'span' }, 2)).toBe('generation')
+    expect(typeOf({})).toBe('generation')
+  })
+
   test("a tool's span is the call that it names", () => {
     const draft = mapAttributes({
       'gen_ai.operation.name': 'execute_tool',

@@ -71,8 +71,9 @@ function observationOf(tools: MapperTools, parts: ObservationParts): Observation
   const { project_id } = parts.context.origin
   const input = boundedContent(state, f.input, notes.input_cut, options.content_bytes_max)
   const output = boundedContent(state, f.output, notes.output_cut, options.content_bytes_max)
-  const type = oneOf(observationTypes, textIn(state, f.type), 'span')
   const read = usageOfSpan(tools, input, output)
+  const isAnswered = read.usage !== undefined || output.length > 0
+  const type = typeOf(tools, span, { reading, isAnswered })
   if (read.usage?.is_implied) noteIn(state, notes.usage_semantics)
   if (read.inconsistency !== '') {
     addAttribute(reading, 'mapping.usage', read.inconsistency, tools.compiled.contract.limits)
@@ -130,6 +131,24 @@ function observationOf(tools: MapperTools, parts: ObservationParts): Observation
     metadata: reading.metadata,
     mapped_from: tools.mappedFrom(state),
   }
+}
+
+/**
+ * Returns the type. Logfire reports a streamed call twice: by a span that ends when the stream begins,
+ * and by a log at its end, which has the answer and the usage. The log is the call.
+ */
+function typeOf(
+  { state, compiled }: MapperTools,
+  { attributes: { keys, values } }: OtlpSpan,
+  { reading, isAnswered }: { reading: SpanReading; isAnswered: boolean },
+): Observation['type'] {
+  const type = oneOf(observationTypes, textIn(state, compiled.field.type), 'span')
+  if (type !== 'generation' || isAnswered) return type
+  const at = keys.indexOf('logfire.span_type')
+  if (at === -1 || stringOf(values[at]) !== 'span') return type
+  if (textIn(state, compiled.field.status) === 'error') return type
+  addAttribute(reading, 'mapping.type', 'a log of its stream is the call', compiled.contract.limits)
+  return 'span'
 }
 
 /** Agent Framework reports the response that a call follows as its conversation. */

@@ -1,0 +1,151 @@
+import { z } from 'zod'
+import { printable } from '../../kernel/printable.ts'
+import { sleep } from '../../kernel/time.ts'
+import { apiSettings, askApi } from '../ask-api.ts'
+import { type CommandIo, NoAnswer } from '../command.ts'
+import { examineConnection } from '../doctor.ts'
+import type { Client } from './clients.ts'
+
+/** The result of waiting for a call. */
+export type Arrival = {
+  /** `unconnected`: the service or the key is at fault, so nothing was waited for. */
+  state: 'answered' | 'refused' | 'none' | 'unconnected'
+  /** The result in a sentence. */
+  detail: string
+  /** Hints what to look at, in order. */
+  advice: string[]
+  task_id: string | null
+}
+
+const poll_ms = 1_000
+
+/**
+ * Waits for a model call of the key's project that begins from now on, by the clock of the service.
+ * Throws `NoAnswer` if the API stops answering.
+ */
+export async function awaitCall(
+  client: Client,
+  { wait_s, io }: { wait_s: number; io: CommandIo },
+): Promise<Arrival> {
+  const settings = apiSettings()
+  const { faults, checked_at } = await examineConnection(settings, io)
+  if (checked_at === undefined) {
+    const detail = 'The service cannot be asked for calls.'
+    return { state: 'unconnected', detail, advice: faults, task_id: null }
+  }
+  const from_ms = Date.parse(checked_at)
+  for (const end_ms = io.now_ms() + wait_s * 1_000; ; ) {
+    const found = await findCall(from_ms, settings, io)
+    if (found !== undefined) return found
+    if (io.now_ms() >= end_ms || io.stop.aborted) break
+    await sleep(poll_ms)
+  }
+  const detail = `No call arrived in ${wait_s} s.`
+  return { state: 'none', detail, advice: [...faults, ...adviceFor(client)], task_id: null }
+}
+
+type Settings = ReturnType<typeof apiSettings>
+
+const tasksSchema = z.object({
+  tasks: z.array(z.object({ task_id: z.string(), calls: z.number() })),
+})
+
+const callSchema = z.object({
+  role: z.literal('model_call'),
+  time: z.string(),
+  status: z.string(),
+  status_code: z.number(),
+  error: z.object({ type: z.string(), message: z.string() }).nullable(),
+  provider: z.string(),
+  model: z.string(),
+  tokens: z.object({ total: z.number() }),
+})
+type Call = z.output<typeof callSchema>
+
+/** Tasks with activity that are looked at; others of the project may be busy meanwhile. */
+const tasks_max = 10
+
+/** Finds the first call that began from an instant on; one that was answered is preferred. */
+async function findCall(
+  from_ms: number,
+  settings: Settings,
+  io: CommandIo,
+): Promise<Arrival | undefined> {
+  const from = new Date(from_ms).toISOString()
+  const asked = new URLSearchParams({ from, limit: String(tasks_max) })
+  const { tasks } = await read(tasksSchema, `/api/v1/tasks?${asked}`, { settings, io })
+  const found: Arrival[] = []
+  for (const { task_id, calls } of tasks) {
+    if (calls === 0) continue
+    const path = `/api/v1/tasks/${encodeURIComponent(task_id)}/timeline?role=model_call&limit=200`
+    const page = z.object({ entries: z.array(z.unknown()) })
+    const { entries } = await read(page, path, { settings, io })
+    for (const entry of entries) {
+      const call = callSchema.safeParse(entry)
+      if (call.success && Date.parse(call.data.time) >= from_ms) {
+        found.push(arrivalOf(task_id, call.data))
+      }
+    }
+  }
+  return found.find(({ state }) => state === 'answered') ?? found[0]
+}
+
+async function read<Shape>(
+  schema: z.ZodType<Shape>,
+  path: string,
+  { settings: { url, api_key }, io }: { settings: Settings; io: CommandIo },
+): Promise<Shape> {
+  const answer = await askApi(new URL(path, url), { api_key, stop: io.stop })
+  const found = schema.safeParse(answer)
+  if (found.success) return found.data
+  throw new NoAnswer(`${url}: the answer is not a list of this version: check LOOPTRACE_URL`)
+}
+
+function arrivalOf(task_id: string, call: Call): Arrival {
+  const { status, status_code, error, provider, model, tokens } = call
+  const to = printable([provider, model].filter((part) => part !== '').join(' '))
+  if (status !== 'error') {
+    const detail = `A call to ${to} arrived, with ${tokens.total} tokens. It is in the task ${printable(task_id)}.`
+    return { state: 'answered', detail, advice: [], task_id }
+  }
+  const said = printable([error?.type, error?.message].filter(Boolean).join(': '))
+  const detail =
+    `A call to ${to} arrived, but it failed: ${status_code || 'no status'} ${said}`.trimEnd()
+  return { state: 'refused', detail, advice: reasonsFor(status_code), task_id }
+}
+
+/** Says what an error status of the provider means for the one who set the client up. */
+function reasonsFor(status_code: number): string[] {
+  if (status_code === 401 || status_code === 403) {
+    return [
+      'Looptrace took your project key; the provider refused its own. Set the provider’s key in the client as before, such as OPENAI_API_KEY.',
+    ]
+  }
+  if (status_code === 404) {
+    return ['The provider knows no such model or path: check the name of the model.']
+  }
+  if (status_code === 429) return ['The provider limits your calls or has no credit left.']
+  return ['The client is connected. The error is in the task.']
+}
+
+/** Says what keeps calls of a client from arriving. */
+function adviceFor({ base, key_in, language }: Client): string[] {
+  const refused = [
+    `401 "the project key is missing": the key is not in ${key_in.startsWith('the ') ? key_in : `the header ${key_in}`}.`,
+    '401 "the project key is unknown or revoked": the key belongs to another installation, or was revoked.',
+    '403: the key lacks the scope proxy:write; spans need ingest:write.',
+  ]
+  const paths =
+    base === null
+      ? '404: the endpoint must be the URL alone, without a path.'
+      : `404: the base URL must end in ${base === '' ? 'the port, without a path' : `"${base}"`}.`
+  const variables =
+    language === 'shell' ? ['Start the client in the shell that has the variables.'] : []
+  return [
+    'Calls that Looptrace refuses are not recorded; the client shows them as its own errors:',
+    ...refused,
+    paths,
+    'No error and no call: the client still uses its own base URL. Check that these lines run.',
+    ...variables,
+  ]
+}
