@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest'
 import { observationOf } from '../../../../test/support/observations.ts'
 import type { Observation } from '../../../model/observation.ts'
-import { retrievedCallIds } from '../../records/same-call/index.ts'
 import { createReconstruction, reconstruct } from './reconstruction.ts'
 
 const project_id = '0198c0de-0000-7000-8000-00000000000a'
@@ -20,22 +19,24 @@ const rows: Observation[] = [
   exchange(0, {
     ...{ observation_id: 'b1', response_id: 'r1', usage_source: 'none', finish_reason: 'queued' },
     input: JSON.stringify([asked]),
-    counted_with: retrievedCallIds(project_id, 'r1').observation_id,
+    counted_with: 'retrieved-1',
   }),
   exchange(0, {
-    ...retrievedCallIds(project_id, 'r1'),
-    ...{ response_id: 'r1', tool_calls: [{ id: 'c1', name: 'weather', arguments: '{}' }] },
+    ...{
+      observation_id: 'retrieved-1',
+      response_id: 'r1',
+      tool_calls: [{ id: 'c1', name: 'weather', arguments: '{}' }],
+    },
     output: JSON.stringify([{ role: 'assistant', content: null, tool_calls: [call] }]),
   }),
   exchange(10, {
     ...{ observation_id: 'b2', response_id: 'r2', usage_source: 'none', finish_reason: 'queued' },
     input: JSON.stringify([{ type: 'function_call_output', call_id: 'c1', output: 'sunny' }]),
     tool_results: [{ tool_call_id: 'c1', content: 'sunny' }],
-    counted_with: retrievedCallIds(project_id, 'r2').observation_id,
+    counted_with: 'retrieved-2',
   }),
   exchange(10, {
-    ...retrievedCallIds(project_id, 'r2'),
-    response_id: 'r2',
+    ...{ observation_id: 'retrieved-2', response_id: 'r2' },
     output: JSON.stringify([{ role: 'assistant', content: 'Yes.' }]),
   }),
 ]

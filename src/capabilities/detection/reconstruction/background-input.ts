@@ -1,5 +1,4 @@
 import type { Observation } from '../../../model/observation.ts'
-import { isRetrieved } from '../../records/same-call/index.ts'
 
 /**
  * Makes the function that gives a retrieved response the request of the call that began it: one
@@ -14,7 +13,8 @@ export function createBackgroundInput(
   }
   return (row) => {
     const from = begun.get(row.observation_id)
-    if (from === undefined || from.response_id !== row.response_id || !isRetrieved(row)) return row
+    // Of two records of the proxy, only one of a retrieved response counts the other.
+    if (from?.response_id !== row.response_id || row.source !== 'proxy') return row
     const { input, tool_results } = from
     return { ...row, input, tool_results, attributes: { ...from.attributes, ...row.attributes } }
   }
