@@ -172,6 +172,33 @@ const pythonClients: readonly Client[] = [
     ],
   }),
   python({
+    ...{ name: 'llama-index', title: 'LlamaIndex', calls: 'chat completions' },
+    lines: [
+      'from llama_index.llms.openai import OpenAI',
+      '',
+      `model = OpenAI(model="gpt-5-mini", api_base="<url>/v1", default_headers=${headers})`,
+    ],
+  }),
+  python({
+    ...{ name: 'autogen', title: 'AutoGen', calls: 'chat completions' },
+    lines: [
+      'from autogen_ext.models.openai import OpenAIChatCompletionClient',
+      '',
+      `client = OpenAIChatCompletionClient(model="gpt-5-mini", ${asOpenai})`,
+    ],
+  }),
+  python({
+    ...{ name: 'haystack', title: 'Haystack', calls: 'chat completions' },
+    lines: [
+      'from haystack.components.generators.chat import OpenAIChatGenerator',
+      '',
+      `options = {"headers": ${headers}}`,
+      'model = OpenAIChatGenerator(',
+      '    model="gpt-5-mini", api_base_url="<url>/v1", http_client_kwargs=options',
+      ')',
+    ],
+  }),
+  python({
     ...{ name: 'google-adk', title: 'Google ADK', calls: 'generateContent', ...beside },
     lines: [
       'from google.adk.models import Gemini',

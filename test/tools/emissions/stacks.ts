@@ -28,6 +28,12 @@ const langchain = [
   ],
 ]
 const strands = ['strands-agents[openai,anthropic,otel]', ...otel]
+const llamaIndex = [
+  ...['llama-index-core', 'llama-index-llms-openai'],
+  ...['openinference-instrumentation-llama-index', ...otel],
+]
+const autogen = ['autogen-agentchat', 'autogen-ext[openai]', ...otel]
+const haystack = ['haystack-ai', 'openinference-instrumentation-haystack', ...otel]
 const googleAdk = ['google-adk', ...otel]
 /** Without these, spans of Google ADK and LiteLLM have no content. */
 const contentInSpans = {
@@ -100,6 +106,9 @@ export const stacks: readonly Stack[] = [
   python('google-genai', 'google-genai-python', clients, [
     ...['run_client.py', 'generate_content', 'openinference'],
   ]),
+  python('llama-index', 'llama-index', llamaIndex, ['run_llama_index.py']),
+  python('autogen', 'autogen', autogen, ['run_autogen.py']),
+  python('haystack', 'haystack', haystack, ['run_haystack.py']),
   node('ai-sdk-openai', 'ai-sdk', aiSdk, ['run-ai-sdk.mjs', 'openai']),
   node('ai-sdk-anthropic', 'ai-sdk-anthropic', aiSdk, ['run-ai-sdk.mjs', 'anthropic']),
   node('ai-sdk-google', 'ai-sdk-google', aiSdk, ['run-ai-sdk.mjs', 'google']),

@@ -230,6 +230,17 @@ describe('other conventions', () => {
     expect(mapAttributes({ 'llm.model_name': 'm' }).type).toBe('span')
   })
 
+  test('the id of a response stands in the whole answer of OpenInference', () => {
+    const idOf = (answer: unknown, scope = 'openinference.instrumentation.openai') =>
+      mapAttributes({ 'output.value': JSON.stringify(answer) }, { scope }).response_id
+    expect(idOf({ id: 'resp_1', output: [] })).toBe('resp_1')
+    expect(idOf({ model_version: 'gemini-2.5-flash', response_id: 'r1' })).toBe('r1')
+    const message = { kwargs: { response_metadata: { id: 'msg_1' }, id: 'lc_run--1' } }
+    expect(idOf({ generations: [[{ message }]] })).toBe('msg_1')
+    expect(idOf({ id: 'resp_1' }, 'another')).toBe('')
+    expect(idOf('in words')).toBe('')
+  })
+
   test('the log of a stream of Logfire is the call, and not the span of its request', () => {
     const asked = { 'gen_ai.operation.name': 'chat', 'gen_ai.request.model': 'gpt-5-mini' }
     const answer = { 'gen_ai.output.messages': '[]', 'gen_ai.usage.input_tokens': 5 }
