@@ -258,7 +258,11 @@ test('calls have one task exactly if they belong to one turn of one agent', () =
   fc.assert(
     fc.property(fc.array(agent, { minLength: 1, maxLength: 4 }), (agents) => {
       const calls = agents.flatMap(callsOf)
-      const tasks = calls.map(({ asked }, at) => found(asked).task_id || `own ${at}`)
+      const places = calls.map(({ asked }) => found(asked))
+      const tasks = places.map(({ task_id, links: { wants } }, at) => {
+        const giver = places.find(({ links }) => links.gives.includes(wants))
+        return task_id || giver?.task_id || `own ${at}`
+      })
       for (const [a, one] of calls.entries()) {
         for (const [b, other] of calls.entries()) {
           expect(tasks[a] === tasks[b], `${one.turn} and ${other.turn}`).toBe(
@@ -268,6 +272,16 @@ test('calls have one task exactly if they belong to one turn of one agent', () =
       }
     }),
     { numRuns: 200 },
+  )
+})
+
+test('a history that is replayed, with no call that got its first step, stays a task of its own', () => {
+  const messages = [said('go'), toolUse('toolu_01a2b3c4d5'), toolResult('toolu_01a2b3c4d5')]
+  const replayed = found({ body: { messages } })
+  expect(replayed).toMatchObject({ task_id: '', links: { gives: [] } })
+  expect(replayed.links.wants).toMatch(/^step:/)
+  expect(found({ facts: { key_id: 'k2' }, body: { messages } }).links.wants).not.toBe(
+    replayed.links.wants,
   )
 })
 

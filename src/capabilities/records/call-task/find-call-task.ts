@@ -42,10 +42,9 @@ export type AnsweredCall = AskedCall & {
 }
 
 /**
- * Finds the task and the session of a call; pure. Each call of a session, and each call of a loop that
- * sends its history again, leads to the same task by itself, so that the order in which calls arrive,
- * repeats and the number of workers do not matter. Calls that name another call are linked to it when
- * both are stored; see `CallLinks`.
+ * Finds the task and the session of a call; pure. Each call of a turn of a session leads to the same
+ * task by itself, so that the order in which calls arrive, repeats and the number of workers do not
+ * matter. A call that continues another one is linked to it once both are stored; see `CallLinks`.
  */
 export function findCallTask(call: AnsweredCall): CallTask {
   const session = findAgentSession(call)
@@ -148,28 +147,29 @@ type History = { call: AnsweredCall; turn: UserTurn | undefined }
 
 /**
  * A loop sends the answer with its first tool call again with each step, and the call that got this
- * answer knows it too. So the first tool call since the turn began names the task. An id that is not
- * unique names it only together with the history before it, and for calls near in time.
+ * answer knows it too. So the first tool call since the turn began links them. Without the call that got
+ * it, nothing is joined: a history that is replayed, or given as an example, continues no call. An id
+ * that is not unique links calls only together with the words before it, and for calls near in time.
  */
 function placeByHistory(found: CallTask, { call, turn }: History): void {
   if (turn === undefined || isOff(call, 'history') || call.facts.endpoint.endsWith('.count_tokens'))
     return
   const isFirst = turn.first_call === undefined && turn.first_answer === ''
-  const first = isFirst ? call.tool_calls[0] : turn.first_call
-  const { key_id = '' } = call.facts
-  if (first !== undefined && isUniqueId(first.id)) {
-    found.rule = 'history'
-    found.task_id = `history:${digestOf(key_id, first.id)}`
-    return
-  }
-  const step = first === undefined ? textStep(call, turn) : callText(turn.number, first)
-  if (step === '') return
+  const name = stepName(call, turn, isFirst ? call.tool_calls[0] : turn.first_call)
+  if (name === '') return
   found.rule = 'history'
-  const name = `history:${digestOf(key_id, turn.first_text, turn.text, step)}`
   if (isFirst) {
     found.links.gives.push(name)
     found.task_id = `history:${digestOf(name, call.facts.trace_id)}`
   } else found.links.wants = name
+}
+
+/** Returns the name of the first step of a loop; empty if there is no step. */
+function stepName(call: AnsweredCall, turn: UserTurn, first: SentCall | undefined): string {
+  const { key_id = '' } = call.facts
+  if (first !== undefined && isUniqueId(first.id)) return `step:${digestOf(key_id, first.id)}`
+  const step = first === undefined ? textStep(call, turn) : callText(turn.number, first)
+  return step === '' ? '' : `history:${digestOf(key_id, turn.first_text, turn.text, step)}`
 }
 
 /**
