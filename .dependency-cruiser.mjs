@@ -228,6 +228,8 @@ export default {
   ],
   options: {
     doNotFollow: { path: 'node_modules' },
+    // Programs that run in folders of their own, beside the packages that they need.
+    exclude: { path: '^test/tools/emissions/programs/' },
     tsPreCompilationDeps: true,
     tsConfig: { fileName: 'tsconfig.json' },
     enhancedResolveOptions: {
