@@ -37,6 +37,7 @@ const needs: Record<Detector['needs'][number], string> = {
   results: 'results of tool calls',
   tool_outcomes: 'outcomes of tool calls',
   texts: 'texts of messages',
+  history: 'the whole history, none of it held by the provider',
 }
 
 function section(detector: Detector): string[] {

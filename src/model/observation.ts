@@ -95,7 +95,8 @@ export const observationSchema = z.object({
   /** Content as JSON text of the provider. Empty when not captured; see content_state. */
   input: z.string(),
   output: z.string(),
-  content_state: z.enum(['full', 'truncated', 'dropped', 'expired']),
+  /** `none`: none was sent; `dropped`: not kept, by a limit or a capture policy. */
+  content_state: z.enum(['full', 'truncated', 'none', 'dropped', 'expired']),
   tool_calls: z.array(toolCallSchema),
   tool_results: z.array(toolResultSchema),
   streamed: z.boolean(),
@@ -140,6 +141,11 @@ export const observationSchema = z.object({
   message_id: z.string(),
 })
 export type Observation = z.infer<typeof observationSchema>
+
+/** Returns whether an observation has no content, for whatever reason. */
+export function hasNoContent({ content_state }: Pick<Observation, 'content_state'>): boolean {
+  return content_state !== 'full' && content_state !== 'truncated'
+}
 
 /** Returns whether an observation is a model call. An agent or a chain repeats the usage of its calls. */
 export function isModelCall({ type }: Pick<Observation, 'type'>): boolean {

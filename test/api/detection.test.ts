@@ -3,6 +3,7 @@ import { newId } from '../../src/kernel/ids.ts'
 import type { Observation } from '../../src/model/observation.ts'
 import { sql } from '../../src/platform/relational/index.ts'
 import { agentRun } from '../corpus/agent-run.ts'
+import { formatRows } from '../corpus/format-rows.ts'
 import { type DetectionApi, type DetectionBench, openDetectionApi } from '../support/detection.ts'
 import { keyOf, tokenOf } from '../support/task-api.ts'
 
@@ -38,6 +39,25 @@ async function findings(project: string, task_id: string, query = ''): Promise<S
   return body['findings'] as Shown[]
 }
 
+/** A looping agent whose provider holds the history; its calls name the answer before. */
+function stateful(project_id: string, task_id: string, from = 0): Observation[] {
+  const call = (at: number) => {
+    const called = { type: 'function_call', call_id: `c${at}`, name: 'look', arguments: '{"id":7}' }
+    const result = { type: 'function_call_output', call_id: `c${at - 1}`, output: 'nothing there' }
+    const link = at === 0 ? {} : { previous_response_id: `resp_${at - 1}` }
+    const input = at === 0 ? 'Where is the order?' : [result]
+    const about = { status: 'completed', model: 'gpt-5-mini', usage: {} }
+    return {
+      request: { model: 'gpt-5-mini', instructions: 'Look.', input, ...link },
+      response: { id: `resp_${at}`, ...about, output: [called] },
+    }
+  }
+  const calls = Array.from({ length: 5 }, (_, at) => call(at))
+  const rows = formatRows('responses', calls)
+  const place = { project_id, task_id, trace_id: newId() }
+  return rows.slice(from).map((row) => ({ ...row, ...place }))
+}
+
 describe('the worker', () => {
   beforeAll(() => {
     bench.startWorker()
@@ -66,6 +86,36 @@ describe('the worker', () => {
     })
     const { body: well } = await api.get(project, '/tasks/well')
     expect(well['verdict']).toMatchObject({ worst_severity: null, root_cause: null })
+  })
+
+  test('finds the loop of an agent that sends only what is new, one call at a time', async () => {
+    const project = await bench.newProject()
+    for (const row of stateful(project, 'stateful')) {
+      await bench.bring([row])
+      await bench.untilDetected()
+    }
+    expect(await findings(project, 'stateful')).toMatchObject([{ type: 'repeat_call', repeats: 4 }])
+    const { body } = await api.get(project, '/tasks/stateful')
+    expect(body['verdict']).toMatchObject({ summary: expect.not.stringContaining('did not run') })
+  })
+
+  test('says what was not checked if the provider holds the beginning, or without content', async () => {
+    const project = await bench.newProject()
+    await bench.bring(stateful(project, 'held', 4))
+    const about = { project_id: project, task_id: 'silent' } as const
+    const silent = agentRun(`${project} silent`, { ...about, source: 'otlp_no_content' })
+    await bench.bring(silent.user('Hi').tool({ name: 'look' }, 'x').assistant('y').observations())
+    await bench.untilDetected()
+    const summaryOf = async (task_id: string) => {
+      const { body } = await api.get(project, `/tasks/${task_id}`)
+      return (body['verdict'] as { summary: string }).summary
+    }
+    const held = 'part of the history is held by the provider'
+    expect(await summaryOf('held')).toContain(held)
+    const { body } = await api.get(project, '/tasks/held/findings')
+    expect(body['findings']).toEqual([])
+    expect(body['not_checked']).toContainEqual({ detector: 'orphan', reason: held })
+    expect(await summaryOf('silent')).toMatch(/nothing wrong found; \d+ of \d+ checks did not run/)
   })
 
   test('a finding is updated while the task grows, and recovered when the task recovers', async () => {

@@ -62,7 +62,7 @@ test('spans describe the agent, its calls and its tools', () => {
 test('without content they have only names, times and usage', () => {
   const rows = run('otlp_no_content').observations()
   expect(rows.map(({ input, output }) => input + output).join('')).toBe('')
-  expect(rows.every(({ content_state }) => content_state === 'dropped')).toBe(true)
+  expect(rows.every(({ content_state }) => content_state === 'none')).toBe(true)
   expect(rows.find(({ type }) => type === 'tool')?.tool_calls).toMatchObject([
     { name: 'weather', arguments: '' },
   ])

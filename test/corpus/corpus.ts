@@ -21,6 +21,7 @@ import { wordRuns } from './ill-words.ts'
 import type { LabelledRun } from './labelled-run.ts'
 import { cycleRuns } from './loops-cycle.ts'
 import { errorStreakRuns } from './loops-error-streak.ts'
+import { harnessRuns } from './loops-harness.ts'
 import { repeatCallRuns } from './loops-repeat-call.ts'
 import { repeatErrorRuns } from './loops-repeat-error.ts'
 import { scatteredRuns } from './loops-scattered.ts'
@@ -38,6 +39,7 @@ export const corpus: readonly LabelledRun[] = [
   ...similarRuns,
   ...talkRuns,
   ...chantRuns,
+  ...harnessRuns,
   ...budgetRuns,
   ...providerRuns,
   ...answerRuns,

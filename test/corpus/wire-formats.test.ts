@@ -1,46 +1,15 @@
 import { expect, test } from 'vitest'
 import { detectors } from '../../src/capabilities/detection/detectors/index.ts'
-import { exchangeToObservation } from '../../src/capabilities/records/exchanges/mapping/exchange-to-records.ts'
-import { createPricing } from '../../src/capabilities/records/pricing/index.ts'
 import type { ExchangeFacts } from '../../src/model/exchange.ts'
 import { foundBy } from '../support/detect-one.ts'
+import { formatRows, type WireCall } from './format-rows.ts'
 
 /** An agent that asks one thing again and again, in each wire format that re-sends its history. */
 
-const pricing = createPricing()
 const steps = 8
 const args = { path: 'src/app.ts' }
 const result = 'file not found'
 const task = 'Fix the failing test.'
-
-type Step = { request: object; response: object }
-
-function observationsOf(endpoint: ExchangeFacts['endpoint'], loop: readonly Step[]) {
-  return loop.map(({ request, response }, at) => {
-    const start = 1_790_000_000_000_000_000n + BigInt(at) * 5_000_000_000n
-    const facts: ExchangeFacts = {
-      ...{ project_id: '0198c0de-0000-7000-8000-00000000000a', endpoint, provider: 'openai' },
-      ...{ trace_id: '0198c0de-0000-7000-8000-000000000001', observation_id: `o${at}` },
-      ...{
-        parent_observation_id: '',
-        start_time: `${start}`,
-        end_time: `${start + 1_000_000_000n}`,
-      },
-      ...{ first_token_time: null, outcome: 'complete', status_code: 200, error_type: '' },
-      ...{ error_message: '', streamed: false, usage_requested_by_us: false, request_bytes: 1 },
-      ...{ response_bytes: 1, response_encoding: '', response_type: 'application/json' },
-      ...{ content_state: 'full', task_id: 'task-1', task_name: '', conversation_id: '' },
-      ...{ user_id: '', environment: '', release: '', attributes: {} },
-    }
-    const exchange = {
-      facts,
-      request: Buffer.from(JSON.stringify(request)),
-      response: Buffer.from(JSON.stringify(response)),
-    }
-    const context = { pricing, countTokens: () => 0, response_bytes_max: 1_000_000 }
-    return exchangeToObservation(exchange, `m${at}`, context)
-  })
-}
 
 /** The calls of a loop: `turn` is what the model answers, `back` what the client sends for it. */
 function loopOf(
@@ -56,7 +25,7 @@ function loopOf(
     ask: (history: unknown[]) => object
     answer: (turn: unknown[], at: number) => object
   },
-): Step[] {
+): WireCall[] {
   const history: unknown[] = [first]
   return Array.from({ length: steps }, (_, at) => {
     const request = ask([...history])
@@ -66,7 +35,7 @@ function loopOf(
   })
 }
 
-const formats: [ExchangeFacts['endpoint'], Step[]][] = [
+const formats: [ExchangeFacts['endpoint'], WireCall[]][] = [
   [
     'responses',
     loopOf(
@@ -173,7 +142,7 @@ const formats: [ExchangeFacts['endpoint'], Step[]][] = [
 ]
 
 test.each(formats)('%s: the loop of an agent is found, and nothing else', (endpoint, loop) => {
-  const rows = observationsOf(endpoint, loop)
+  const rows = formatRows(endpoint, loop)
   expect(rows.map(({ tool_calls }) => tool_calls.length)).toEqual(Array(steps).fill(1))
   expect(rows.slice(1).map(({ tool_results }) => tool_results.length)).toEqual(
     Array(steps - 1).fill(1),

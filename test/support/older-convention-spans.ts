@@ -171,7 +171,7 @@ export const olderConventionSpans: readonly ConventionSpan[] = [
       'input.value': '__REDACTED__',
       'output.value': '__REDACTED__',
     },
-    row: { type: 'generation', input: '', output: '', content_state: 'dropped' },
+    row: { type: 'generation', input: '', output: '', content_state: 'none' },
   },
   {
     convention: 'OpenInference: the model that answered has no key of its own',

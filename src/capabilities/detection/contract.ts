@@ -47,9 +47,9 @@ export type FindingDraft = {
 
 /**
  * Content that a detector needs; without it the run is `not_checked` by the detector.
- * `tool_outcomes`: whether tool uses succeeded, which spans without content report too.
+ * `history`: all messages, also those that only the provider holds. `tool_outcomes`: whether tool uses succeeded, which spans without content report too.
  */
-export type Need = 'arguments' | 'results' | 'tool_outcomes' | 'texts'
+export type Need = 'arguments' | 'results' | 'tool_outcomes' | 'texts' | 'history'
 
 /** Limits the work of one detector on one run. */
 export type WorkBudget = {

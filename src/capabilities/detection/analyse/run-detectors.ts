@@ -79,7 +79,7 @@ function runDetector(
   if (!enabled) return
   const missing = detector.needs.find((need) => !isMet(run, need))
   if (missing !== undefined) {
-    detected.not_checked.push({ detector: name, reason: reasons[missing] })
+    detected.not_checked.push({ detector: name, reason: unmetReasons[missing] })
     return
   }
   try {
@@ -124,18 +124,21 @@ function addNotAnalysed({ not_checked }: DetectorResults, detector: string, why:
   not_checked.push({ detector, reason: `not_analysed: ${why}` })
 }
 
-const reasons: Record<Need, string> = {
+/** Reasons of detectors that did not run, by what they lack. */
+export const unmetReasons: Readonly<Record<Need, string>> = {
   arguments: 'the run has no arguments of tool calls',
   results: 'the run has no results of tool calls',
   tool_outcomes: 'the run does not report the outcome of its tool calls',
   texts: 'the run has no texts of messages',
+  history: 'part of the history is held by the provider',
 }
 
 /**
  * Tells whether the run has what a detector needs. A run with content but without tools lacks
  * nothing.
  */
-function isMet({ content, tools, steps }: TaskRun, need: Need): boolean {
+function isMet({ content, tools, steps, threads }: TaskRun, need: Need): boolean {
+  if (need === 'history') return !threads.some(({ is_held = false }) => is_held)
   if (need === 'texts') return content !== 'none' || steps.some(({ text }) => text !== null)
   if (content !== 'none' && tools.length === 0) return true
   if (need === 'arguments') return tools.some((use) => use.arguments !== null)

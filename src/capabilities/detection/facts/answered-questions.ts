@@ -102,7 +102,7 @@ function isLater({ dialogue }: DialogueReading, { said_at }: KnownAnswer, { at }
   const { messages } = dialogue
   let said = 0
   for (let next = said_at + 1; next < at; next++) {
-    if (messages[next]?.role !== 'user') continue
+    if (messages[next]?.role !== 'user' || messages[next]?.is_harness === true) continue
     said++
     if (messages[next - 1]?.role === 'assistant' && !messages[next - 1]?.text.includes('?'))
       return false
@@ -137,7 +137,8 @@ function findAskedFact(
 function findReply({ run, dialogue }: DialogueReading, { at }: Answer): KnownAnswer | undefined {
   const next = dialogue.messages[at + 1]
   const call = next && run.calls[next.call]
-  if (next?.role !== 'user' || call === undefined || next.text.includes('?')) return undefined
+  if (next?.role !== 'user' || next.is_harness === true || call === undefined) return undefined
+  if (next.text.includes('?')) return undefined
   const words = wordsOf(next.text.slice(0, reply_chars_max))
   const telling = words.filter((word) => !agreement.has(word))
   if (telling.length === 0 || words.length > reply_words_max || evasive.test(next.text)) {

@@ -106,8 +106,9 @@ const blind = new Set(
   ).split(' '),
 )
 const blindResult_chars_max = 60
-/** Placeholder for a picture or a file, which can differ each time. */
-const placeholder = /^\W{0,4}(image|screenshot|binary|picture|file)\b.{0,40}$/i
+/** Placeholder for a picture or a file, which can differ each time; “file not found” is a fact. */
+const placeholder =
+  /^\W{0,4}(?:image|screenshot|binary|picture|file)\b(?!.{0,40}\b(?:not|no|cannot|missing|failed|empty|denied)\b).{0,40}$/i
 
 function isBlind(use: ToolUse): boolean {
   const { result } = use
@@ -171,6 +172,7 @@ export function asksForRepetition(run: TaskRun, facts: StepFacts | undefined): b
 
 function findLastOrder({ messages }: TaskRun, { step }: StepFacts): Message | undefined {
   return messages.findLast(
-    ({ role, thread, call }) => role === 'user' && thread === step.thread && call <= step.call,
+    ({ role, thread, call, is_harness = false }) =>
+      role === 'user' && !is_harness && thread === step.thread && call <= step.call,
   )
 }

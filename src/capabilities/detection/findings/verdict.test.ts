@@ -1,7 +1,10 @@
 import { describe, expect, test } from 'vitest'
-import { agentRun } from '../../../../test/corpus/agent-run.ts'
+import { agentRun, type RunSource } from '../../../../test/corpus/agent-run.ts'
 import { findingsOf, runOf } from '../../../../test/support/failure-findings.ts'
 import { failureDetectors } from '../detectors/index.ts'
+import { defaultDetectionSettings } from '../settings/detector-settings.ts'
+import type { NotChecked } from './finding.ts'
+import { analyseRun } from './new-findings.ts'
 import { findRootCause, writeVerdictSentence } from './verdict.ts'
 
 const all = (run: ReturnType<typeof agentRun>) =>
@@ -77,6 +80,25 @@ describe('the verdict is one sentence', () => {
     )
   })
 
+  test('with the checks that did not run, why, and how to send what they need', () => {
+    const checksOf = (source: RunSource, more: readonly NotChecked[] = []) => {
+      const run = runOf(agentRun('dark', { source }).user('Hi').tool({ name: 'look' }, 'x'))
+      const { analysed, not_checked } = analyseRun(run, defaultDetectionSettings(), undefined)
+      const checks = { analysed, not_checked: [...not_checked, ...more] }
+      return writeVerdictSentence([], run, { state: 'completed', checks })
+    }
+    expect(checksOf('proxy')).not.toContain('did not run')
+    expect(checksOf('otlp_no_content')).toMatch(
+      /with nothing wrong found; \d\d of \d\d checks did not run, because no texts or arguments of tool calls were recorded; let the instrumentation and the project capture content, or send the calls through the proxy\.$/,
+    )
+    const held = { detector: 'orphan', reason: 'part of the history is held by the provider' }
+    expect(checksOf('proxy', [held])).toMatch(
+      /1 of \d\d checks did not run, because part of the history is held by the provider\.$/,
+    )
+    const limited = { detector: 'cycle', reason: 'not_analysed: more than 1 units of work' }
+    expect(checksOf('proxy', [limited])).not.toContain('did not run')
+  })
+
   test('with only recovered findings', () => {
     const run = agentRun('fine')
       .user('Hi')
@@ -98,7 +120,7 @@ describe('the verdict is one sentence', () => {
     }
     expect(
       writeVerdictSentence([long], runOf(failed()), { state: 'failed' }).length,
-    ).toBeLessThanOrEqual(401)
+    ).toBeLessThanOrEqual(601)
   })
 })
 

@@ -5,6 +5,7 @@ import { placeKey, severityRank, wasteOfCalls } from '../facts/index.ts'
 import type { Place, TaskRun } from '../reconstruction/index.ts'
 import type { Finding } from './finding.ts'
 import type { NewFinding } from './new-findings.ts'
+import { type Checks, describeUnmetNeeds } from './unmet-needs.ts'
 
 /** Columns of a task's row, used by the filters and sorting of lists. */
 export type VerdictColumns = {
@@ -16,12 +17,16 @@ export type VerdictColumns = {
   verdict: TaskVerdict
 }
 
+/** The parts of an analysis that a verdict reads. */
+type AnalysisFacts = Checks & { values: ValueCounts | null }
+
 /** Summarises the findings of a task that are not withdrawn. */
 export function toVerdictColumns(
   run: TaskRun,
   findings: readonly (Finding | NewFinding)[],
-  { detected_at, values }: { detected_at: string; values: ValueCounts | null },
+  { detected_at, analysis }: { detected_at: string; analysis: AnalysisFacts },
 ): VerdictColumns {
+  const { values } = analysis
   const counts: Record<Severity, number> = { info: 0, low: 0, medium: 0, high: 0, critical: 0 }
   let worst_severity = 0
   for (const { severity } of findings) {
@@ -51,7 +56,11 @@ export function toVerdictColumns(
               step: cause.step,
               evidence: cause.evidence,
             },
-      summary: writeVerdictSentence(facts, run, { state: run.state ?? 'running', values }),
+      summary: writeVerdictSentence(facts, run, {
+        state: run.state ?? 'running',
+        values,
+        checks: analysis,
+      }),
       detected_at,
       values,
     },
@@ -102,13 +111,16 @@ export function findRootCause(findings: readonly FindingFacts[], run: TaskRun): 
 /** State in the task's record. */
 type TaskState = 'running' | 'completed' | 'failed'
 
-const verdict_chars_max = 400
+const verdict_chars_max = 600
+
+/** Facts that a verdict states beside the findings. */
+type VerdictFacts = { state: TaskState; values?: ValueCounts | null; checks?: Checks }
 
 /** Writes one sentence about how a task went, based only on its findings. */
 export function writeVerdictSentence(
   findings: readonly FindingFacts[],
   run: TaskRun,
-  { state, values = null }: { state: TaskState; values?: ValueCounts | null },
+  { state, values = null, checks }: VerdictFacts,
 ): string {
   const cause = findRootCause(findings, run)
   const outcome =
@@ -118,8 +130,14 @@ export function writeVerdictSentence(
     ...listOthers(findings, cause),
     ...describeWaste(findings, run),
     ...describeUnchecked(values),
+    ...describeGaps(checks),
   ].join('; ')
   return `${cutAt(sentence, verdict_chars_max)}.`
+}
+
+function describeGaps(checks: Checks | undefined): string[] {
+  const gaps = checks && describeUnmetNeeds(checks)
+  return gaps === undefined ? [] : [gaps]
 }
 
 function describeUnchecked(values: ValueCounts | null): string[] {

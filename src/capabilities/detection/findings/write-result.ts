@@ -80,7 +80,7 @@ export async function writeResult(
     await writeVerdict(
       trx,
       snapshot,
-      toVerdictColumns(result.run, valid, { detected_at, values: result.analysis.values }),
+      toVerdictColumns(result.run, valid, { detected_at, analysis: result.analysis }),
     )
     await writeDetection(trx, snapshot, toColumns(result, before), result)
     if (result.judging !== undefined) await markJudging(trx, snapshot, result.judging, before)

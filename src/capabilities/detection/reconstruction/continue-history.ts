@@ -14,6 +14,8 @@ export type FollowedHistory = {
   fresh: readonly HistoryMessage[]
   /** Index in the run of each fresh message that was already reported; -1 for a new one. */
   known: readonly number[] | undefined
+  /** The prompt that replaces the last message, about which `fresh` is the harness's text. */
+  prompt?: HistoryMessage
   /** True for the first history of a thread, which can start long before the task. */
   is_first: boolean
 }
@@ -130,4 +132,21 @@ function moveOpen(state: RunState, { from, to }: { from: number; to: number }): 
   if (old === undefined || line === undefined) return
   line.open = old.open.filter((index) => state.tools[index]?.thread === to)
   old.open = old.open.filter((index) => state.tools[index]?.thread !== to)
+}
+
+/** After 12 hours the same task id is taken as a new use. */
+export const reuse_ns = 12n * 3_600n * 1_000_000_000n
+
+/** Starts the thread of another agent, or the first one. */
+export function startThread(state: RunState, row: Observation, parentAgent: string): number {
+  const { agent_name } = row
+  if (state.threads.length === 0) {
+    return newThread(state, { kind: 'root', parent: null, agent_name }).index
+  }
+  const last = state.calls.at(-1)
+  const isLate = last !== undefined && row.start_time - last.end_time > reuse_ns
+  if (isLate) return newThread(state, { kind: 'root', parent: null, agent_name }).index
+  const open = state.lines.findLastIndex((line) => line.open.length > 0)
+  const parent = state.lanes.get(parentAgent) ?? (open === -1 ? null : open)
+  return newThread(state, { kind: 'sub_agent', parent, agent_name }).index
 }

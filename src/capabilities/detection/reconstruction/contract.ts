@@ -58,6 +58,8 @@ export type Message = {
   call: number
   /** Step of this message if it is an observed answer of the model; otherwise null. */
   step: number | null
+  /** True for a text in the user's name that the agent's harness wrote. */
+  is_harness?: boolean
 }
 
 /** Kinds of failure of a tool use. */
@@ -122,7 +124,7 @@ export type Step = {
    * Order-independent digest of the tools' `sig`; null without tools or if one `sig` is unknown.
    */
   sig: string | null
-  /** True if the user sent a message since the previous step of the thread. */
+  /** True if a person sent a message since the previous step of the thread. */
   after_user: boolean
   /** True if the stream was cut before the provider finished. */
   is_partial: boolean
@@ -136,6 +138,8 @@ export type Thread = {
   /** `root`, `branch` (of an edited history), `sub_agent` (another history in parallel). */
   kind: 'root' | 'branch' | 'sub_agent'
   agent_name: string
+  /** True if the provider holds a part of its history that no call of the task has. */
+  is_held?: boolean
   /** Indexes of the thread's steps and calls, in order. */
   steps: readonly number[]
   calls: readonly number[]

@@ -13,21 +13,31 @@ import {
   continueHead,
   type FollowedHistory,
   followLane,
+  reuse_ns,
   type SentHistory,
   splitDetour,
   startBranch,
+  startThread,
 } from './continue-history.ts'
 import type { HistoryBreak } from './contract.ts'
+import { findWaitingHead, followLink, readLink, selectNew } from './follow-link.ts'
+import { findWrittenPrompt } from './follow-prompt.ts'
 import { type Head, isAnswer, leaveHead, newHead, useHead } from './heads.ts'
 import { type HistoryMessage, readMessages } from './read-messages.ts'
-import { newThread, type RunState } from './run-state.ts'
+import type { RunState } from './run-state.ts'
 
 /**
- * Finds the thread that a call continues. A history that only grew starts with the exact text sent
+ * Finds the thread that a call continues. A call that names its history is followed by its link. A history that only grew starts with the exact text sent
  * before, except for its last bracket, so only the rest is parsed. Other histories are compared
  * message by message.
  */
 export function followHistory(state: RunState, row: Observation, call: number): FollowedHistory {
+  const link = readLink(row)
+  if (link !== undefined) {
+    const messages = row.input === '' ? undefined : readHistory(row)
+    const linked = followLink(state, { row, call, messages }, link)
+    if (linked !== undefined) return linked
+  }
   if (row.input === '') return followLane(state, row)
   const raw = toRawList(row.input)
   const longest = raw === undefined ? undefined : findLongestText(state.heads, raw)
@@ -43,7 +53,11 @@ export function followHistory(state: RunState, row: Observation, call: number): 
   if (compared !== undefined) {
     return continueHead(state, compared, { ...whole, fresh: messages.slice(compared.ids.length) })
   }
-  return breakOrStart(state, whole)
+  const written = findWrittenPrompt(state.heads, messages)
+  if (written === undefined) return breakOrStart(state, whole)
+  const { head, prompt, told } = written
+  const fresh = readMessages([{ role: 'user', content: [told] }], 'user')
+  return { ...continueHead(state, head, { ...whole, fresh }), prompt }
 }
 
 /** Returns the text if it is a plain list of messages, which can be compared as text. */
@@ -106,7 +120,10 @@ type RelatedHead = { head: Head; aligned: Alignment }
 /** Places a history that continues none unchanged: as a break in a thread or as a new thread. */
 function breakOrStart(state: RunState, sent: SentHistory): FollowedHistory {
   const waiting = findWaitingHead(state, sent.fresh)
-  if (waiting !== undefined) return continueHead(state, waiting, { ...sent, raw: undefined })
+  if (waiting !== undefined) {
+    const fresh = selectNew(waiting, sent.fresh)
+    return continueHead(state, waiting, { ...sent, raw: undefined, fresh })
+  }
   const related = findRelatedHead(state.heads, sent.fresh)
   if (related === undefined) return startOrReset(state, sent)
   const { head, aligned } = related
@@ -115,17 +132,6 @@ function breakOrStart(state: RunState, sent: SentHistory): FollowedHistory {
   if (kind !== 'branch') return breakHistory(state, { head, kind, aligned }, sent)
   const { prefix } = aligned
   return startBranch(state, head, { ...sent, fresh: sent.fresh.slice(prefix), kept: prefix })
-}
-
-/** Finds the thread that waits for these tool results: some clients send only new messages. */
-function findWaitingHead(state: RunState, messages: readonly HistoryMessage[]): Head | undefined {
-  const [first] = messages
-  if (first?.role !== 'tool' || first.tool_call_id === '') return undefined
-  return state.heads.findLast(({ thread }) =>
-    state.lines[thread]?.open.some(
-      (index) => state.tools[index]?.tool_call_id === first.tool_call_id,
-    ),
-  )
 }
 
 /**
@@ -228,9 +234,6 @@ function startOrReset(state: RunState, sent: SentHistory): FollowedHistory {
 /** Highest index of a summary: after the system texts and the user's first message. */
 const summaryAt_max = 2
 
-/** After 12 hours the same task id is taken as a new use. */
-const reuse_ns = 12n * 3_600n * 1_000_000_000n
-
 /** Minimum calls of a thread to distinguish a reset from a start. */
 const resetCalls_min = 2
 
@@ -266,17 +269,4 @@ function findLaneWithoutHead(state: RunState, row: Observation): number | undefi
   const thread = state.lanes.get(findAgent(state, row).key)
   if (thread === undefined || state.heads.some((head) => head.thread === thread)) return undefined
   return thread
-}
-
-function startThread(state: RunState, row: Observation, parentAgent: string): number {
-  const { agent_name } = row
-  if (state.threads.length === 0) {
-    return newThread(state, { kind: 'root', parent: null, agent_name }).index
-  }
-  const last = state.calls.at(-1)
-  const isLate = last !== undefined && row.start_time - last.end_time > reuse_ns
-  if (isLate) return newThread(state, { kind: 'root', parent: null, agent_name }).index
-  const open = state.lines.findLastIndex((line) => line.open.length > 0)
-  const parent = state.lanes.get(parentAgent) ?? (open === -1 ? null : open)
-  return newThread(state, { kind: 'sub_agent', parent, agent_name }).index
 }

@@ -9,6 +9,8 @@ export type Head = {
   /** Messages as sent: indexes in the run, and digests. */
   ids: number[]
   digests: string[]
+  /** Text of the last message, if it is the user's; '' otherwise. */
+  prompt: string
   /** Number of leading system messages. */
   systems: number
   answer: HeadAnswer | undefined
@@ -16,6 +18,9 @@ export type Head = {
   call: number
   end_time: bigint
   is_ok: boolean
+  /** The provider's name of the last answer, and of the conversation that it holds; '' without. */
+  response_id: string
+  conversation: string
   /** The break at which its thread left this history; undefined while the thread continues it. */
   left_by: HistoryBreak | undefined
 }
@@ -37,11 +42,14 @@ export function newHead(thread: number, call: number): Head {
     raw: undefined,
     ids: [],
     digests: [],
+    prompt: '',
     systems: 0,
     answer: undefined,
     call,
     end_time: 0n,
     is_ok: true,
+    response_id: '',
+    conversation: '',
     left_by: undefined,
   }
 }
@@ -55,8 +63,11 @@ export function useHead(heads: Head[], head: Head): void {
   let chars = 0
   for (let index = heads.length - 1; index >= 0; index--) {
     const one = heads[index]
-    chars += one?.raw?.length ?? 0
-    if (one !== undefined && chars > rawChars_max) one.raw = undefined
+    chars += (one?.raw?.length ?? 0) + (one?.prompt.length ?? 0)
+    if (one !== undefined && chars > rawChars_max) {
+      one.raw = undefined
+      one.prompt = ''
+    }
   }
 }
 
@@ -64,6 +75,7 @@ export function useHead(heads: Head[], head: Head): void {
 export function leaveHead(heads: Head[], head: Head, by: HistoryBreak): void {
   head.left_by = by
   head.raw = undefined
+  head.prompt = ''
   const left = heads.filter(({ thread, left_by }) => thread === head.thread && left_by)
   const [oldest] = left
   if (left.length > leftHeads_max && oldest !== undefined) heads.splice(heads.indexOf(oldest), 1)

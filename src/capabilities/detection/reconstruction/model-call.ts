@@ -1,7 +1,7 @@
 import { BoundedCache } from '../../../kernel/bounded-cache.ts'
 import { nanoDollarsFrom } from '../../../kernel/dollars.ts'
 import { objectFrom, parsedJson, textFrom } from '../../../kernel/json-values.ts'
-import type { Observation } from '../../../model/observation.ts'
+import { hasNoContent, type Observation } from '../../../model/observation.ts'
 import type { ContentState, DeclaredTool, ModelCall } from './contract.ts'
 
 /** Facts of a call read from its row, without its position in the run. */
@@ -54,7 +54,7 @@ function addKnown(...counts: readonly (number | null)[]): number | null {
 /** Full if both the history and the answer are available, where the call has both. */
 export function getContentState(row: Observation, hasHistory: boolean): ContentState {
   const { content_state, output, status } = row
-  if (content_state === 'dropped' || content_state === 'expired') return 'none'
+  if (hasNoContent(row)) return 'none'
   if (!hasHistory && output === '') return 'none'
   const isAnswered = output !== '' || status !== 'ok' || row.source === 'proxy'
   return content_state === 'full' && hasHistory && isAnswered ? 'full' : 'partial'

@@ -4,9 +4,17 @@ import {
   jsonText,
   objectFrom,
   parsedJson,
+  textFrom,
 } from '../../../kernel/json-values.ts'
 import { digestOf } from './digests.ts'
-import { type HistoryCall, isCallPart, isResultPart, readCall, readResult } from './tool-parts.ts'
+import {
+  addCall,
+  type HistoryCall,
+  isCallPart,
+  isResultPart,
+  readCall,
+  readResult,
+} from './tool-parts.ts'
 
 /** A message of a history, read from any convention. */
 export type HistoryMessage = {
@@ -23,6 +31,8 @@ export type HistoryMessage = {
   tool_call_id: string
   tool_name: string
   is_error: boolean | undefined
+  /** True for the name of a message that the provider holds; `tool_call_id` is its id. */
+  is_reference: boolean
   /** Equal for the same message in every spelling. */
   digest: string
 }
@@ -101,6 +111,7 @@ function addMessages(
     return
   }
   const message = unwrapMessage(whole) ?? objectFrom(whole['body']) ?? whole
+  if (isThought(message)) return
   const role = roleOf(message, whole, fallback)
   const parts = partsOf(message)
   const results = parts.filter(isResultPart)
@@ -127,7 +138,22 @@ function roleOf(
   const role = roles.get(message['role']) ?? roles.get(whole['role'])
   if (role !== undefined) return role
   const type = message['type']
-  return roles.get(type) ?? (isCallPart(message) ? 'assistant' : fallback)
+  const named = roles.get(type)
+  if (named !== undefined) return named
+  return isCallPart(message) || isProviderItem(type) ? 'assistant' : fallback
+}
+
+/** Items in the place of messages that a model or its provider wrote, such as `web_search_call`. */
+const providerItem =
+  /^(?:model_output|item_reference|compaction|program|mcp_list_tools|mcp_approval_request|[a-z_]{1,64}_(?:call|result|output))$/
+
+function isProviderItem(type: unknown): boolean {
+  return typeof type === 'string' && providerItem.test(type)
+}
+
+/** Tells whether an item is a thought of the model, which its answers as recorded do not have. */
+function isThought({ type, role }: JsonObject): boolean {
+  return role === undefined && (type === 'reasoning' || type === 'thought')
 }
 
 const emptyMessage = {
@@ -138,6 +164,7 @@ const emptyMessage = {
   tool_call_id: '',
   tool_name: '',
   is_error: undefined as boolean | undefined,
+  is_reference: false,
 } as const
 
 /** Returns the parts of a message: the items of its content, or the content itself. */
@@ -221,15 +248,15 @@ function toTextMessage(
   const old = objectFrom(message['function_call'])
   if (old !== undefined) pushCall(calls, old)
   const refusal = typeof message['refusal'] === 'string' ? message['refusal'] : ''
-  return { ...emptyMessage, role, text: texts.join(''), refusal, calls }
+  const is_reference = message['type'] === 'item_reference'
+  const id = is_reference ? textFrom(message['id']) : ''
+  const text = texts.join('')
+  return { ...emptyMessage, role, text, refusal, calls, is_reference, tool_call_id: id }
 }
-
-/** OpenAI allows 128 tools; a longer list is not a real one. */
-const calls_max = 512
 
 function pushCall(calls: HistoryCall[], part: unknown): void {
   const call = readCall(part)
-  if (call !== undefined && calls.length < calls_max) calls.push(call)
+  if (call !== undefined) addCall(calls, call)
 }
 
 /**
@@ -261,8 +288,9 @@ function withDigest(message: Omit<HistoryMessage, 'digest'>): HistoryMessage {
 }
 
 function digestOfMessage(message: Omit<HistoryMessage, 'digest'>): string {
-  const { role, text, refusal, calls, tool_call_id, tool_name } = message
+  const { role, text, refusal, calls, tool_call_id, tool_name, is_reference } = message
   const asked = calls.map(({ id, sig }) => `${id} ${sig}`).join('\n')
-  const subject = role === 'tool' ? `${tool_call_id || tool_name}` : refusal
+  const isNamed = role === 'tool' || is_reference
+  const subject = isNamed ? `${tool_call_id || tool_name}` : refusal
   return digestOf(`${role}\n${subject}\n${asked}\n${text.trim()}`)
 }

@@ -10,16 +10,30 @@ import {
   type ToolUse,
   text_chars_max,
 } from './contract.ts'
+import type { TextForm } from './harness-texts.ts'
 import type { Head } from './heads.ts'
 import { createDeclaredMemo, type DeclaredMemo } from './model-call.ts'
 
 /** A thread that can still grow. */
 type GrowingThread = Omit<Thread, 'steps' | 'calls'> & { steps: number[]; calls: number[] }
 
+/** A text behind a tool's result; it is a harness's once it recurs. */
+export type Nudge = {
+  form: TextForm
+  trace_id: string
+  /** Its messages, and the steps that follow them, until it is a harness's. */
+  messages: number[]
+  steps: number[]
+  is_harness: boolean
+}
+
 /** State needed to continue a thread. */
 type Line = {
   /** True if the user sent a message since the thread's last step. */
   after_user: boolean
+  /** Texts behind results that a harness may have written, and the text before the next step. */
+  nudges: Nudge[]
+  nudged: Nudge | undefined
   /** Tool uses without a result, oldest first. */
   open: number[]
 }
@@ -65,6 +79,8 @@ export type RunState = {
   /** Calls by the trace and id of their rows, and by the parent named in those rows. */
   callsBySpan: Map<string, number>
   callsByParent: Map<string, number>
+  /** Threads of answers by the provider's name, and the messages of their histories. */
+  responses: Map<string, { thread: number; kept: number }>
   /** Declared tools by the JSON text that declared them. */
   declared: DeclaredMemo
   /** Characters of all texts kept, heads excluded. */
@@ -107,6 +123,7 @@ export function createState(task: TaskIdentity): RunState {
     lanes: new Map(),
     callsBySpan: new Map(),
     callsByParent: new Map(),
+    responses: new Map(),
     declared: createDeclaredMemo(),
     chars: 0,
   }
@@ -131,7 +148,7 @@ export function newThread(
 ): GrowingThread {
   const thread = { index: state.threads.length, ...origin, steps: [], calls: [] }
   state.threads.push(thread)
-  state.lines.push({ after_user: false, open: [] })
+  state.lines.push({ after_user: false, nudges: [], nudged: undefined, open: [] })
   return thread
 }
 
@@ -196,10 +213,11 @@ export function countBytes(state: RunState): number {
   bytes += state.threads.length * objectBytes.thread
   bytes += (state.spans.size + state.lanes.size) * objectBytes.span
   bytes += (state.callsBySpan.size + state.callsByParent.size) * objectBytes.span
+  bytes += state.responses.size * objectBytes.span
   bytes += (state.toolRuns.size + state.resultCounts.size) * objectBytes.span
   for (const text of state.declared.keys()) bytes += declared_factor * text.length
-  for (const { raw, ids } of state.heads) {
-    bytes += 2 * (raw?.length ?? 0) + ids.length * objectBytes.ofHead
+  for (const { raw, prompt, ids } of state.heads) {
+    bytes += 2 * ((raw?.length ?? 0) + prompt.length) + ids.length * objectBytes.ofHead
   }
   return bytes
 }

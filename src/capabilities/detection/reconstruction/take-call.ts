@@ -5,11 +5,13 @@ import type { FollowedHistory } from './continue-history.ts'
 import type { ModelCall, Step } from './contract.ts'
 import { stepSigOf } from './digests.ts'
 import { followHistory } from './follow-history.ts'
+import { rememberAnswer } from './follow-link.ts'
 import { getContentState, getEndTime, readCallFacts } from './model-call.ts'
 import { type HistoryMessage, readMessages } from './read-messages.ts'
 import { addMessage, holdText, type RunState } from './run-state.ts'
 import { takeMessages } from './take-messages.ts'
-import { toHistoryCall } from './tool-parts.ts'
+import { takeTurn } from './take-user-texts.ts'
+import { addCall, type HistoryCall, toHistoryCall } from './tool-parts.ts'
 import { addAskedUses } from './tool-uses.ts'
 
 /**
@@ -136,6 +138,7 @@ function addContent(
     head.end_time = getEndTime(row)
     head.is_ok = row.status === 'ok'
   }
+  rememberAnswer(state, { row, thread, head })
   const step = call.step === null ? undefined : state.steps[call.step]
   if (answer === undefined || step === undefined) return
   const { index } = step
@@ -143,16 +146,14 @@ function addContent(
   const tools = step.tools.length > 0 ? step.tools : addAskedUses(state, answer.calls, asking)
   if (step.tools.length > 0) addArguments(state, step, answer.calls)
   const text = holdText(state, answer.text || answer.refusal)
-  const line = state.lines[thread]
   state.steps[index] = {
     ...step,
     thread,
     text,
     tools,
     sig: stepSigOf(tools.map((tool) => state.tools[tool]?.sig ?? null)),
-    after_user: step.after_user || (line?.after_user ?? false),
+    after_user: takeTurn(state, thread, index) || step.after_user,
   }
-  if (line !== undefined) line.after_user = false
   const message = addMessage(state, {
     role: 'assistant',
     text,
@@ -204,6 +205,7 @@ function takeAnswer(
     head.is_ok = row.status === 'ok'
     head.answer = undefined
   }
+  rememberAnswer(state, { row, thread, head })
   if (answer === undefined && !isSilentAnswer(row)) return
   const step = addStep(state, followed, { row, call, answer })
   if (answer === undefined) return
@@ -233,7 +235,6 @@ function addStep(
   const is_cut = is_partial || row.content_state === 'truncated'
   const tools = addAskedUses(state, calls, { thread, step: index, row, is_cut })
   if (calls.length > 0) state.listedSteps.add(index)
-  const line = state.lines[thread]
   const step: Step = {
     index,
     thread,
@@ -241,7 +242,7 @@ function addStep(
     text: answer === undefined ? null : holdText(state, answer.text || answer.refusal),
     tools,
     sig: stepSigOf(tools.map((tool) => state.tools[tool]?.sig ?? null)),
-    after_user: line?.after_user ?? false,
+    after_user: takeTurn(state, thread, index),
     is_partial,
     ...(answer === undefined || answer.refusal === ''
       ? {}
@@ -251,7 +252,6 @@ function addStep(
   state.threads[thread]?.steps.push(index)
   const known = state.calls[call]
   if (known !== undefined) state.calls[call] = { ...known, step: index }
-  if (line !== undefined) line.after_user = false
   return index
 }
 
@@ -286,7 +286,8 @@ function unwrapChoices(value: unknown): unknown {
 /** Joins the messages of one answer: instrumentations report its text and tool calls separately. */
 function joinMessages(said: readonly HistoryMessage[], first: HistoryMessage): HistoryMessage {
   if (said.length === 1) return first
-  const calls = said.flatMap((message) => message.calls)
+  const calls: HistoryCall[] = []
+  for (const message of said) for (const call of message.calls) addCall(calls, call)
   const texts = said.map(({ text }) => text).filter((text) => text !== '')
   const isOneAnswer = calls.length > 0 || texts.length <= 1
   return isOneAnswer ? { ...first, text: texts.join('\n'), calls } : first

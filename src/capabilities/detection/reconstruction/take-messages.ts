@@ -1,10 +1,22 @@
 import { hash } from 'node:crypto'
-import type { Observation, ToolResult } from '../../../model/observation.ts'
+import { hasNoContent, type Observation, type ToolResult } from '../../../model/observation.ts'
 import { spanKey } from './agent-lanes.ts'
 import type { FollowedHistory } from './continue-history.ts'
+import { holdThread } from './follow-link.ts'
+import { isWrittenAnswer } from './harness-texts.ts'
 import { type Head, isAnswer } from './heads.ts'
 import type { HistoryMessage } from './read-messages.ts'
 import { addMessage, bounds, holdText, type RunState } from './run-state.ts'
+import {
+  closeUserTexts,
+  noteKnownMessage,
+  noteNewMessage,
+  noteUserText,
+  noUserTexts,
+  takeAddedObservation,
+  takeTold,
+  type UserTexts,
+} from './take-user-texts.ts'
 import {
   addAskedUses,
   addOrphan,
@@ -19,28 +31,70 @@ import {
  * Adds the new messages of a history: answers are recognised, results are joined with their calls.
  */
 export function takeMessages(state: RunState, followed: FollowedHistory, row: Observation): void {
-  const { fresh, head, known } = followed
+  const { fresh, head } = followed
   if (head === undefined) {
     takeResults(state, followed.thread, row)
     return
   }
-  const from = followed.is_first ? fresh.findLastIndex(({ role }) => role === 'assistant') : 0
-  const source = { followed, row, call: getCallIndex(state, row) }
   const before = head.answer
+  const isAnswerResent = takeHistory(state, head, followed, row)
+  if (followed.prompt !== undefined) replacePrompt(head, followed.prompt)
+  if (isAnswerResent) markOrphans(state, followed.thread)
+  else if (before !== undefined && fresh.length > 0)
+    dropWaitingUses(state, followed.thread, before.message)
+}
+
+/** Adds the new messages to the head; returns true if the answer before was one of them. */
+function takeHistory(
+  state: RunState,
+  head: Head,
+  { fresh, known, thread, is_first, prompt }: FollowedHistory,
+  row: Observation,
+): boolean {
+  const from = is_first ? findLastAnswer(fresh) : 0
+  const source = { thread, row }
+  const texts = noUserTexts()
+  if (is_first && fresh.some((message) => message.is_reference)) holdThread(state, thread)
+  const is_quiet = known !== undefined || state.threads[thread]?.is_held === true
+  const is_prompt = prompt !== undefined
+  const taking = { ...source, texts, is_quiet, is_prompt, call: getCallIndex(state, row) }
+  const before = head.answer?.reported
   let isAnswerResent = false
   for (const [at, reported] of fresh.entries()) {
     const answer = matchAnswer(head, reported)
     const first = answer ?? known?.[at] ?? -1
-    if (answer !== undefined) isAnswerResent = true
-    const id =
-      first === -1 ? addHistoryMessage(state, reported, { ...source, is_seen: at >= from }) : first
-    head.digests.push(reported.digest)
-    head.ids.push(id)
-    if (reported.role === 'system' && head.systems === head.ids.length - 1) head.systems += 1
+    const isNew = first === -1
+    const id = isNew ? addNewMessage(state, reported, { ...taking, is_seen: at >= from }) : first
+    if (!isNew) noteKnownMessage(texts, reported)
+    if (answer !== undefined) {
+      isAnswerResent = true
+      takeAddedObservation(state, before, reported, source)
+    }
+    pushMessage(head, reported, id)
   }
-  if (isAnswerResent) markOrphans(state, followed.thread)
-  else if (before !== undefined && fresh.length > 0)
-    dropWaitingUses(state, followed.thread, before.message)
+  closeUserTexts(state, texts, source)
+  return isAnswerResent
+}
+
+/** Puts a prompt in the place of the earlier one; what it says about the answer is no message. */
+function replacePrompt(head: Head, { digest, text }: HistoryMessage): void {
+  head.ids.pop()
+  head.digests.splice(-2, 2, digest)
+  head.prompt = text
+}
+
+function pushMessage(head: Head, { role, digest, text }: HistoryMessage, id: number): void {
+  head.prompt = role === 'user' ? text : ''
+  head.digests.push(digest)
+  head.ids.push(id)
+  if (role === 'system' && head.systems === head.ids.length - 1) head.systems += 1
+}
+
+/** Returns the first message of the last answer: its calls can be messages of their own. */
+function findLastAnswer(messages: readonly HistoryMessage[]): number {
+  let at = messages.findLastIndex(({ role }) => role === 'assistant')
+  while (messages[at - 1]?.role === 'assistant') at -= 1
+  return at
 }
 
 /**
@@ -50,34 +104,43 @@ export function takeMessages(state: RunState, followed: FollowedHistory, row: Ob
 function matchAnswer(head: Head, reported: HistoryMessage): number | undefined {
   const { answer } = head
   if (answer === undefined) return undefined
-  const isMatch = isAnswer(answer, reported)
-  const isWhole = isMatch && reported.calls.length >= answer.reported.calls.length
+  const isWritten = isWrittenAnswer(answer.reported, reported)
+  const isMatch = isWritten || isAnswer(answer, reported)
+  const isWhole = isWritten || (isMatch && reported.calls.length >= answer.reported.calls.length)
   if (isWhole || reported.role !== 'assistant') head.answer = undefined
   return isMatch ? answer.message : undefined
 }
 
-type MessageSource = { followed: FollowedHistory; row: Observation; call: number; is_seen: boolean }
+type NewMessage = {
+  thread: number
+  row: Observation
+  call: number
+  texts: UserTexts
+  /** False for a message of a first history that is older than its last answer. */
+  is_seen: boolean
+  is_quiet: boolean
+  /** True for the part of a prompt that tells what the answer before brought. */
+  is_prompt: boolean
+}
 
 /** Adds a new message, with its tool calls or results. */
-function addHistoryMessage(
-  state: RunState,
-  reported: HistoryMessage,
-  source: MessageSource,
-): number {
-  const { row, call } = source
-  const { thread } = source.followed
-  const line = state.lines[thread]
-  if (reported.role === 'user' && line !== undefined) line.after_user = true
-  if (reported.role === 'assistant' && source.is_seen) {
+function addNewMessage(state: RunState, reported: HistoryMessage, source: NewMessage): number {
+  const { thread, row, call, texts, is_seen, is_quiet, is_prompt } = source
+  if (reported.role === 'assistant' && is_seen) {
     addAskedUses(state, reported.calls, { thread, step: null, row, is_cut: false })
   }
-  if (reported.role === 'tool' && source.is_seen) {
-    const is_quiet = source.followed.known !== undefined
+  if (reported.role === 'tool' && is_seen) {
     const isAsked = joinResult(state, reported, { thread, row, is_quiet })
     if (!isAsked && !is_quiet) addOrphan(state, reported, { thread, row })
   }
+  const is_harness = is_prompt
+    ? takeTold(state, reported.text, { thread, row })
+    : noteNewMessage(state, texts, reported, { thread, row })
   const text = holdText(state, reported.text || reported.refusal)
-  return addMessage(state, { role: reported.role, text, thread, call, step: null })
+  const said = { role: reported.role, text, thread, call, step: null }
+  const id = addMessage(state, is_harness ? { ...said, is_harness } : said)
+  if (reported.role === 'user' && !is_harness) noteUserText(texts, reported.text, id)
+  return id
 }
 
 function getCallIndex(state: RunState, row: Observation): number {
@@ -98,7 +161,7 @@ function takeResults(state: RunState, thread: number, row: Observation): void {
   for (const [id, indexes] of Map.groupBy(results.keys(), (at) => results[at]?.tool_call_id)) {
     addFromEnd(indexes, fresh, countWaiting(state, thread, id ?? ''))
   }
-  const is_hidden = row.content_state === 'dropped' || row.content_state === 'expired'
+  const is_hidden = hasNoContent(row)
   for (const [at, { tool_call_id, content: text }] of results.entries()) {
     if (!fresh.has(at)) continue
     const tool_name = findToolName(state, thread, tool_call_id)

@@ -86,6 +86,24 @@ function toolOfType({ type }: JsonObject): string {
   return typeof type === 'string' && builtInCalls.has(type) ? type.slice(0, -'_call'.length) : ''
 }
 
+/** OpenAI allows 128 tools; a longer list is not a real one. */
+const calls_max = 512
+
+/**
+ * Adds a call to those of a message. Some instrumentations list a call twice, among the parts of its
+ * message and in a list of its own: equal calls with one id are one.
+ */
+export function addCall(calls: HistoryCall[], call: HistoryCall): void {
+  const at = call.id === '' ? -1 : calls.findIndex((known) => isSameCall(known, call))
+  if (at === -1 && calls.length < calls_max) calls.push(call)
+  else if (calls[at]?.arguments === '') calls[at] = call
+}
+
+function isSameCall(known: HistoryCall, call: HistoryCall): boolean {
+  if (known.id !== call.id || known.name !== call.name) return false
+  return known.sig === call.sig || known.arguments === '' || call.arguments === ''
+}
+
 /** Maximum characters of names and ids; longer ones are cut. */
 const name_chars_max = 256
 

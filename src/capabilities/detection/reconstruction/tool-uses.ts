@@ -1,6 +1,7 @@
-import type { Observation } from '../../../model/observation.ts'
+import { hasNoContent, type Observation } from '../../../model/observation.ts'
 import type { Place, ToolUse } from './contract.ts'
 import { digestOf, masked_chars_max, maskVolatile } from './digests.ts'
+import { stripReminders } from './harness-texts.ts'
 import { getEndTime } from './model-call.ts'
 import type { HistoryMessage } from './read-messages.ts'
 import { bounds, holdText, type RunState } from './run-state.ts'
@@ -80,7 +81,7 @@ function adoptEarlierRun(
 
 function toUse(state: RunState, call: HistoryCall, asking: AskingAnswer): Omit<ToolUse, 'index'> {
   const { thread, step, row, is_cut } = asking
-  const isTold = row.content_state !== 'dropped' && row.content_state !== 'expired'
+  const isTold = !hasNoContent(row)
   return {
     tool_call_id: call.id,
     name: call.name,
@@ -255,7 +256,7 @@ export function holdResultText(
   text: string,
 ): Pick<ToolUse, 'result' | 'masked' | 'out'> {
   const result = holdText(state, text)
-  const masked = maskVolatile(text)
+  const masked = maskVolatile(stripReminders(text))
   const isSame = masked === text
   const out = digestOf(masked)
   if (isSame) return { result, masked: result, out }

@@ -21,7 +21,7 @@ export const unsupportedValue: Detector<typeof settings> = {
   kind: 'claim',
   types: ['unsupported_value'],
   version: 2,
-  needs: ['texts', 'results'],
+  needs: ['texts', 'results', 'history'],
   settings,
   detect(run, _settings, budget) {
     return answersOf(run).flatMap((step) => {

@@ -21,7 +21,7 @@ export const contextTruncated: Detector<typeof settings> = {
   kind: 'context',
   types: ['context_truncated'],
   version: 1,
-  needs: ['texts'],
+  needs: ['texts', 'history'],
   settings,
   detect(run, _settings, budget, prior) {
     if (run.breaks.length === 0) return []

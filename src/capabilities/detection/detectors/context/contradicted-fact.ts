@@ -27,7 +27,7 @@ export const contradictedFact: Detector<typeof settings> = {
   kind: 'context',
   types: ['contradicted_fact'],
   version: 1,
-  needs: ['texts'],
+  needs: ['texts', 'history'],
   settings,
   detect(run, _settings, budget, prior) {
     return readDialogues(run, prior).dialogues.flatMap((dialogue) => {

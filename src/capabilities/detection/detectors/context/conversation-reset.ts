@@ -24,7 +24,7 @@ export const conversationReset: Detector<typeof settings> = {
   kind: 'context',
   types: ['conversation_reset'],
   version: 1,
-  needs: ['texts'],
+  needs: ['texts', 'history'],
   settings,
   detect(run, { messages_min }, budget) {
     budget.spend(run.breaks.length + run.threads.length)

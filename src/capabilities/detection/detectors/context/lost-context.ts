@@ -46,7 +46,7 @@ export const lostContext: Detector<typeof settings> = {
   kind: 'context',
   types: ['lost_context'],
   version: 1,
-  needs: ['texts'],
+  needs: ['texts', 'history'],
   settings,
   detect(run, { confidence_min }, budget, prior) {
     const broken = readDialogues(run, prior).dialogues.flatMap((dialogue) =>

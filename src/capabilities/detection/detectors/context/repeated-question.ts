@@ -10,7 +10,7 @@ export const repeatedQuestion: Detector<typeof settings> = {
   kind: 'context',
   types: ['repeated_question'],
   version: 1,
-  needs: ['texts'],
+  needs: ['texts', 'history'],
   settings,
   detect(run, _settings, budget, prior) {
     return findAnsweredQuestions(run, budget, prior)

@@ -67,7 +67,11 @@ function wantsSeveral(run: TaskRun, turn: readonly Step[]): boolean {
   const call = turn[0]?.call ?? -1
   const thread = turn[0]?.thread
   const asked = run.messages.findLast(
-    (message) => message.role === 'user' && message.thread === thread && message.call <= call,
+    (message) =>
+      message.role === 'user' &&
+      message.is_harness !== true &&
+      message.thread === thread &&
+      message.call <= call,
   )
   return asked !== undefined && several.test(asked.text.slice(0, message_chars_max).toLowerCase())
 }

@@ -31,8 +31,8 @@ export const orphan: Detector<typeof settings> = {
   name: 'orphan',
   kind: 'failure',
   types: ['orphan_call', 'orphan_result'],
-  version: 1,
-  needs: ['texts'],
+  version: 2,
+  needs: ['texts', 'history'],
   settings,
   detect(run, { share_max }, budget) {
     const course = createCourse(run)
@@ -102,11 +102,13 @@ function toSystematicFinding(run: TaskRun, count: number, open: readonly ToolUse
 function findUnasked(run: TaskRun): FindingDraft[] {
   const asked = new Set(run.tools.filter(isAskedById).map(({ thread }) => thread))
   const silent = findCallsWithoutHistory(run)
+  const calls = new Set(run.calls.map(spanKey))
   const uses = run.tools.filter((use) => {
     if (use.answered_by !== null && silent.has(spanKey(use.answered_by))) return false
     const known = run.threads[use.thread]
     if (known === undefined || isRewritten(run, known)) return false
-    return use.orphan === 'result' || (asked.has(use.thread) && isUnaskedRun(use))
+    if (use.orphan === 'result') return true
+    return asked.has(use.thread) && isUnaskedRun(use) && !calls.has(spanKey(use.asked_by))
   })
   const [first] = uses
   if (first === undefined) return []
@@ -138,8 +140,8 @@ function isAskedById({ step, tool_call_id }: ToolUse): boolean {
 }
 
 /**
- * Tells whether a span names a call that no answer of the model contains, although other calls are
- * listed.
+ * Tells whether a run names a call that no answer of the model contains, although other calls are
+ * listed. A call in a history that a model call sent is one that an earlier answer asked for.
  */
 function isUnaskedRun({ step, tool_call_id, is_answered, orphan: half }: ToolUse): boolean {
   return step === null && tool_call_id !== '' && is_answered && half === null

@@ -211,6 +211,18 @@ describe('other conventions', () => {
     expect(mapAttributes({ 'ai.operationId': operation }, { scope }).type).toBe(type)
   })
 
+  test('a template of Logfire is replaced by the text that it sends beside it', () => {
+    const name = 'Chat with {gen_ai.request.model!r}'
+    const nameOf = (attributes: Record<string, string>) =>
+      mapAttributes(attributes, { span: { name } }).name
+    expect(nameOf({ 'logfire.msg': "Chat with 'gpt-4o'" })).toBe("Chat with 'gpt-4o'")
+    expect(nameOf({})).toBe(name)
+  })
+
+  test('a span without content has none, which is not dropped', () => {
+    expect(mapAttributes({ 'gen_ai.operation.name': 'chat' }).content_state).toBe('none')
+  })
+
   test('model and usage make a generation, a model alone does not', () => {
     expect(mapAttributes({ 'llm.model_name': 'm', 'llm.token_count.prompt': 1 }).type).toBe(
       'generation',

@@ -20,7 +20,7 @@ import {
 import { addAttribute, reportLosses } from './row-attributes.ts'
 import { contentIn, noteIn, notes, numberIn, type SpanState, textIn } from './span-state.ts'
 import { costOfSpan, tierOfSpan, usageColumns, usageOfSpan } from './span-usage.ts'
-import { columnText, cutText, decoded, name_chars_max } from './value-text.ts'
+import { columnText, cutText, decoded, name_chars_max, stringOf } from './value-text.ts'
 
 type Fields = Readonly<Record<FieldName, number>>
 
@@ -77,7 +77,7 @@ function observationOf(tools: MapperTools, parts: ObservationParts): Observation
   if (read.inconsistency !== '') {
     addAttribute(reading, 'mapping.usage', read.inconsistency, tools.compiled.contract.limits)
   }
-  const conversation = tools.conversationOf(project_id, textIn(state, f.conversation_id))
+  const conversation = conversationOf(tools, project_id, reading)
   const task_id = textIn(state, f.task_id)
   return {
     project_id,
@@ -85,7 +85,7 @@ function observationOf(tools: MapperTools, parts: ObservationParts): Observation
     observation_id: span.span_id,
     parent_observation_id: span.parent_span_id,
     type,
-    name: columnText(span.name, name_chars_max),
+    name: columnText(nameOf(span), name_chars_max),
     start_time: times.start_time,
     end_time: times.end_time,
     status: oneOf(statusWords, textIn(state, f.status), 'ok'),
@@ -132,6 +132,27 @@ function observationOf(tools: MapperTools, parts: ObservationParts): Observation
   }
 }
 
+/** Agent Framework reports the response that a call follows as its conversation. */
+const responsePrefix = 'resp_'
+
+function conversationOf(tools: MapperTools, project_id: string, reading: SpanReading) {
+  const { compiled, state } = tools
+  const given = textIn(state, compiled.field.conversation_id)
+  if (!given.startsWith(responsePrefix)) return tools.conversationOf(project_id, given)
+  addAttribute(reading, 'request.previous_response_id', given, compiled.contract.limits)
+  return tools.conversationOf(project_id, '')
+}
+
+const renderedName = 'logfire.msg'
+
+/** Returns the name; Logfire names spans by a template, and sends the rendered text beside it. */
+function nameOf({ name, attributes: { keys, values } }: OtlpSpan): string {
+  if (!name.includes('{')) return name
+  const at = keys.indexOf(renderedName)
+  const rendered = at === -1 ? '' : stringOf(values[at])
+  return rendered === '' ? name : rendered
+}
+
 const statusWords = ['ok', 'error', 'cancelled'] as const
 
 function oneOf<Word extends string>(words: readonly Word[], text: string, other: Word): Word {
@@ -161,7 +182,7 @@ function contentState(
 ): Observation['content_state'] {
   const noted = state.words[state.words.length - 1] ?? 0
   if ((noted & (notes.input_cut | notes.output_cut)) !== 0) return 'truncated'
-  return input.length + output.length === 0 ? 'dropped' : 'full'
+  return input.length + output.length === 0 ? 'none' : 'full'
 }
 
 const none: readonly never[] = []

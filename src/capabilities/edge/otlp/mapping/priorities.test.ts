@@ -251,6 +251,8 @@ const rows: Row[] = [
       ['llm.finish_reason', 'length', 'length'],
       ['ai.response.finishReason', 'tool-calls', 'tool_calls'],
       ['stop_reason', 'tool_use', 'tool_calls'],
+      ['anthropic.message.stop_reason', 'end_turn', 'end_turn'],
+      ['anthropic.session.turn.stop_reason', 'tool_use', 'tool_calls'],
     ],
   },
   {
@@ -291,7 +293,7 @@ describe.each(rows.map((row) => [row.field, row] as const))('%s', (field, row) =
     const draft = mapAttributes({ [key]: value }, about)
     expect(row.read(draft)).toEqual(gives)
     expect(readMappedFrom(draft.mapped_from).given.has(field)).toBe(true)
-    expect(draft.contract_version).toBe('phase9-otlp-v1.2')
+    expect(draft.contract_version).toBe('phase9-otlp-v1.3')
   })
 
   test('of any keys in any order the first one wins', () => {

@@ -2,12 +2,18 @@ import type { AnyMappingContract, MappingContract } from './contract-shape.ts'
 import { phase9OtlpV1 } from './phase9-otlp-v1.ts'
 import { phase9OtlpV1x1 } from './phase9-otlp-v1-1.ts'
 import { phase9OtlpV1x2 } from './phase9-otlp-v1-2.ts'
+import { phase9OtlpV1x3 } from './phase9-otlp-v1-3.ts'
 
 /** All contracts that rows may refer to. A new version is a new file and an entry here. */
-const contracts: readonly AnyMappingContract[] = [phase9OtlpV1, phase9OtlpV1x1, phase9OtlpV1x2]
+const contracts: readonly AnyMappingContract[] = [
+  phase9OtlpV1,
+  phase9OtlpV1x1,
+  phase9OtlpV1x2,
+  phase9OtlpV1x3,
+]
 
 /** The contract that maps new spans. */
-export const currentContract: MappingContract = phase9OtlpV1x2
+export const currentContract: MappingContract = phase9OtlpV1x3
 
 /** Returns the contract of a stored row; undefined when this build does not have the version. */
 export function contractOf(version: string): AnyMappingContract | undefined {

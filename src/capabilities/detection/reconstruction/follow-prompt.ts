@@ -1,0 +1,53 @@
+import { readAddedObservation } from './harness-texts.ts'
+import type { Head } from './heads.ts'
+import type { HistoryMessage } from './read-messages.ts'
+
+/** A prompt that a harness writes anew for each call, in place of the one before. */
+export type WrittenPrompt = {
+  head: Head
+  /** The new prompt. */
+  prompt: HistoryMessage
+  /** What the prompt says about the answer before, as a text of the harness. */
+  told: string
+}
+
+const said_chars_min = 16
+/** Browser Use sends one message with its whole history, the task and the page. */
+const rolling = /^\s*<agent_history>/
+const page = /<browser_state>([\s\S]*?)(?:<\/browser_state>|$)/
+
+/**
+ * Finds the history whose last message became another one. ReAct agents add the answer and its
+ * observation to the prompt, and Browser Use writes its message anew. Undefined if the earlier
+ * messages differ, or the last one is another text.
+ */
+export function findWrittenPrompt(
+  heads: readonly Head[],
+  messages: readonly HistoryMessage[],
+): WrittenPrompt | undefined {
+  const prompt = messages.at(-1)
+  if (prompt?.role !== 'user') return undefined
+  for (const head of heads.toReversed()) {
+    if (head.prompt === '' || head.digests.length !== messages.length) continue
+    const told = head.left_by === undefined ? readTold(head, prompt.text) : undefined
+    const isSame = (digest: string, at: number) => digest === messages[at]?.digest
+    if (told !== undefined && head.digests.slice(0, -1).every(isSame)) return { head, prompt, told }
+  }
+  return undefined
+}
+
+function readTold({ prompt, answer }: Head, text: string): string | undefined {
+  const said = answer?.reported
+  if (said === undefined) return undefined
+  if (rolling.test(text) && rolling.test(prompt)) return page.exec(text)?.[1] ?? ''
+  const before = prompt.trimEnd()
+  const words = said.text.trim()
+  if (words.length < said_chars_min || !text.startsWith(before)) return undefined
+  const added = text.slice(before.length).trimStart()
+  if (!added.startsWith(words)) return undefined
+  // Without an observation the prompt can be a talk with a person.
+  return readAddedObservation(added.slice(words.length))?.replace(thought, '').trim()
+}
+
+/** The words with which a prompt asks for the next thought. */
+const thought = /\n[ \t]*Thought:\s*$/

@@ -1,0 +1,208 @@
+import type { Observation } from '../../../model/observation.ts'
+import type { Step } from './contract.ts'
+import { stepSigOf } from './digests.ts'
+import {
+  isReminder,
+  isSameNudge,
+  readAddedObservation,
+  readForm,
+  readWrittenAction,
+  readWrittenResult,
+  type TextForm,
+  type WrittenResult,
+} from './harness-texts.ts'
+import type { HistoryMessage } from './read-messages.ts'
+import { holdText, type Nudge, type RunState } from './run-state.ts'
+import { toHistoryCall } from './tool-parts.ts'
+import { addUse, joinResult, noResult, placeOf } from './tool-uses.ts'
+
+/** The texts of the user among the new messages of one call. */
+export type UserTexts = {
+  /** True if the last message was a tool's result, or a text behind one. */
+  is_after_result: boolean
+  /** True if a person must have spoken. */
+  is_person: boolean
+  /** Texts behind results, and their messages: a harness's if they recur. */
+  texts: string[]
+  messages: number[]
+  /** The answer before, as the client sent it. */
+  sent: string
+}
+
+/** Creates the empty list of a call. */
+export function noUserTexts(): UserTexts {
+  return { is_after_result: false, is_person: false, texts: [], messages: [], sent: '' }
+}
+
+/** The call that brought a text. */
+type TextSource = { thread: number; row: Observation }
+
+/** Notes a message that an earlier history had. */
+export function noteKnownMessage(texts: UserTexts, { role, text }: HistoryMessage): void {
+  if (role === 'assistant') texts.sent = text
+  if (role === 'assistant' || role === 'tool') texts.is_after_result = role === 'tool'
+}
+
+/**
+ * Notes a new message of any role. Returns true for a text of the user that the harness wrote: a
+ * result, which answers the step before, or a reminder.
+ */
+export function noteNewMessage(
+  state: RunState,
+  texts: UserTexts,
+  reported: HistoryMessage,
+  source: TextSource,
+): boolean {
+  noteKnownMessage(texts, reported)
+  if (reported.role !== 'user') return false
+  const written = readWrittenResult(reported.text)
+  if (written === undefined) return isReminder(reported.text)
+  const isResult = answerStep(state, written, { ...source, sent: texts.sent })
+  if (isResult) texts.is_after_result = true
+  return isResult
+}
+
+/** Answers the last step with an observation that the client added to the answer itself. */
+export function takeAddedObservation(
+  state: RunState,
+  said: HistoryMessage | undefined,
+  { text: sent }: HistoryMessage,
+  source: TextSource,
+): void {
+  const text = said && readAddedObservation(sent.trimStart().slice(said.text.trim().length))
+  if (text !== undefined) answerStep(state, { text, is_error: undefined }, { ...source, sent })
+}
+
+/** Answers the last step with what the next prompt says about it; all of a prompt is the harness's. */
+export function takeTold(state: RunState, text: string, source: TextSource): true {
+  answerStep(state, { text, is_error: undefined }, { ...source, sent: '' })
+  return true
+}
+
+/** Notes a text of the user of which no mark says who wrote it. */
+export function noteUserText(texts: UserTexts, text: string, message: number): void {
+  if (!texts.is_after_result) texts.is_person = true
+  texts.texts.push(text)
+  texts.messages.push(message)
+}
+
+/**
+ * Answers the last step of a thread with a result that the harness wrote as text. A step that wrote
+ * its action as text gets a tool use. Returns false if the step asked for nothing.
+ */
+function answerStep(
+  state: RunState,
+  { text, is_error }: WrittenResult,
+  { thread, row, sent }: TextSource & { sent: string },
+): boolean {
+  const step = state.steps[state.threads[thread]?.steps.at(-1) ?? -1]
+  if (step === undefined || step.text === null) return false
+  if (step.tools.length === 0 && !addWrittenUse(state, step, sent)) return false
+  const waiting = (state.lines[thread]?.open ?? []).filter(
+    (index) => state.tools[index]?.step === step.index,
+  )
+  for (const index of waiting) {
+    const { tool_call_id = '', name = '' } = state.tools[index] ?? {}
+    const reported = { text, is_error, tool_call_id, tool_name: name }
+    joinResult(state, reported, { thread, row, is_quiet: true })
+  }
+  return true
+}
+
+function addWrittenUse(state: RunState, step: Step, sent: string): boolean {
+  const action = readWrittenAction(step.text ?? '', sent)
+  const call = state.calls[step.call]
+  if (action === undefined || call === undefined) return false
+  const asked = toHistoryCall('', action.name, action.args)
+  const index = addUse(state, {
+    tool_call_id: '',
+    name: asked.name,
+    thread: step.thread,
+    step: step.index,
+    arguments: holdText(state, asked.arguments),
+    arguments_broken: false,
+    sig: asked.sig,
+    ...noResult,
+    asked_at: call.end_time,
+    asked_by: placeOf(call),
+    asked_from: call.start_time,
+  })
+  if (index === undefined) return false
+  state.steps[step.index] = { ...step, tools: [index], sig: stepSigOf([asked.sig]) }
+  return true
+}
+
+/** Minimum occurrences in a row of a text before it is a harness's. */
+const nudges_min = 3
+/** Maximum texts of a harness remembered per thread. */
+const nudges_max = 8
+
+/** Decides who wrote the texts of a call: a person begins a new turn. */
+export function closeUserTexts(
+  state: RunState,
+  texts: UserTexts,
+  { thread, row }: TextSource,
+): void {
+  const line = state.lines[thread]
+  if (line === undefined || texts.texts.length === 0) return
+  if (texts.is_person) {
+    line.after_user = true
+    line.nudged = undefined
+    line.nudges = line.nudges.filter((nudge) => nudge.is_harness)
+    return
+  }
+  const form = readForm(texts.texts.join('\n'))
+  const isKnown = (nudge: Nudge) => isSameNudge(nudge.form, form) && isOneTrace(nudge, row)
+  const nudge = line.nudges.find(isKnown) ?? addNudge(line.nudges, form, row)
+  nudge.form = form
+  nudge.messages.push(...texts.messages)
+  if (!nudge.is_harness && nudge.steps.length + 1 >= nudges_min) confirmNudge(state, nudge)
+  if (nudge.is_harness) {
+    markHarness(state, nudge)
+    return
+  }
+  line.nudges = line.nudges.filter((other) => other === nudge || other.is_harness)
+  line.nudged = line.after_user ? undefined : nudge
+  line.after_user = true
+}
+
+/** Spans of one run share a trace; calls through the proxy can have one each. */
+function isOneTrace({ trace_id }: Nudge, row: Observation): boolean {
+  return row.source === 'proxy' || trace_id === row.trace_id
+}
+
+function addNudge(nudges: Nudge[], form: TextForm, { trace_id }: Observation): Nudge {
+  const nudge = { form, trace_id, messages: [], steps: [], is_harness: false }
+  nudges.push(nudge)
+  if (nudges.length > nudges_max) nudges.shift()
+  return nudge
+}
+
+/** Takes back that a person spoke before the steps that follow the text. */
+function confirmNudge(state: RunState, nudge: Nudge): void {
+  nudge.is_harness = true
+  for (const index of nudge.steps) {
+    const step = state.steps[index]
+    if (step !== undefined) state.steps[index] = { ...step, after_user: false }
+  }
+  nudge.steps = []
+}
+
+function markHarness(state: RunState, nudge: Nudge): void {
+  for (const index of nudge.messages) {
+    const message = state.messages[index]
+    if (message !== undefined) state.messages[index] = { ...message, is_harness: true }
+  }
+  nudge.messages = []
+}
+
+/** Tells whether a person spoke before a new step of a thread. */
+export function takeTurn(state: RunState, thread: number, step: number): boolean {
+  const line = state.lines[thread]
+  if (line === undefined) return false
+  const { after_user, nudged } = line
+  nudged?.steps.push(step)
+  line.after_user = false
+  line.nudged = undefined
+  return after_user
+}
