@@ -88,7 +88,7 @@ const files: Record<string, string> = {
   ),
   ...Object.fromEntries(
     routes
-      .filter(({ url }) => /^\/(?:v1\/(?:logs|metrics|traces)$|api\/public\/)/.test(url))
+      .filter(({ url }) => /^\/(?:v1\/(?:litellm|logs|metrics|traces)$|api\/public\/)/.test(url))
       .map(({ url }) => [url, 'capabilities/edge/otlp/receiver/routes.ts']),
   ),
 }

@@ -184,6 +184,144 @@ describe('the callback otel of LiteLLM', () => {
   })
 })
 
+/**
+ * Calls as the callback `generic_api` of litellm 1.110.2 sent them, without empty fields, prices of
+ * models and traces of errors; the tool call was added.
+ */
+describe('the callback generic_api of LiteLLM', () => {
+  const answered = {
+    id: 'chatcmpl-d7ca558e',
+    litellm_call_id: 'a10f15fd-3b89-4665-b644-4ca5c25710c8',
+    trace_id: 'chat-42',
+    call_type: 'acompletion',
+    status: 'success',
+    custom_llm_provider: 'openai',
+    startTime: 1795928903.695394,
+    endTime: 1795928903.937553,
+    completionStartTime: 1795928903.937553,
+    model: 'gpt-4.1-mini',
+    metadata: { user_api_key_alias: 'team-a' },
+    response_cost: 3.6e-5,
+    total_tokens: 30,
+    prompt_tokens: 10,
+    completion_tokens: 20,
+    messages: [{ role: 'user', content: 'Where is parcel 7?' }],
+    response: {
+      id: 'chatcmpl-d7ca558e',
+      model: 'gpt-4.1-mini',
+      choices: [
+        {
+          finish_reason: 'tool_calls',
+          index: 0,
+          message: {
+            role: 'assistant',
+            tool_calls: [
+              { id: 'call_1', type: 'function', function: { name: 'find', arguments: '{"id":7}' } },
+            ],
+          },
+        },
+      ],
+      usage: {
+        completion_tokens: 20,
+        prompt_tokens: 10,
+        total_tokens: 30,
+        prompt_tokens_details: { cached_tokens: 4 },
+      },
+    },
+    model_parameters: { user: 'ada' },
+  }
+  const failed = {
+    id: '0945f1cc-3fb1-4b89-9577-69b3316f7a7a',
+    litellm_call_id: '0945f1cc-3fb1-4b89-9577-69b3316f7a7a',
+    trace_id: 'chat-42',
+    call_type: 'acompletion',
+    status: 'failure',
+    custom_llm_provider: 'openai',
+    startTime: 1795928904.947376,
+    endTime: 1795928904.972667,
+    model: 'gpt-4.1-mini',
+    response_cost: 0,
+    messages: [{ role: 'user', content: 'x' }],
+    error_str: 'litellm.RateLimitError: too many',
+    error_information: { error_code: '429', error_class: 'RateLimitError' },
+  }
+
+  async function post(body: string, headers: object = { 'X-API-Key': 'lt_writer' }) {
+    return fetch(`${receiver.url}/v1/litellm`, {
+      method: 'POST',
+      headers: { 'Content-Type': 'application/json', ...headers },
+      body,
+    })
+  }
+
+  test.each([
+    ['a list', JSON.stringify([answered, failed])],
+    ['a call on each line', [answered, failed].map((call) => JSON.stringify(call)).join('\n')],
+  ])('%s becomes calls of one task', async (_, body) => {
+    const answer = await post(body)
+    expect([answer.status, await answer.text()]).toEqual([200, '{}'])
+    const rows = receiver.requests.flatMap(({ records }) => records.observations)
+    expect(rows[0]).toMatchObject({
+      type: 'generation',
+      name: 'chat gpt-4.1-mini',
+      provider: 'openai',
+      model: 'gpt-4.1-mini',
+      start_time: 1795928903695394000n,
+      end_time: 1795928903937553000n,
+      input_uncached_tokens: 6,
+      cache_read_tokens: 4,
+      output_visible_tokens: 20,
+      cost_reported_usd: '0.000036',
+      response_id: 'chatcmpl-d7ca558e',
+      finish_reason: 'tool_calls',
+      tool_calls: [{ id: 'call_1', name: 'find', arguments: '{"id":7}' }],
+      user_id: 'ada',
+      service_name: 'litellm',
+    })
+    expect(rows[0]?.input.toString()).toContain('Where is parcel 7?')
+    expect(rows[1]).toMatchObject({
+      type: 'generation',
+      status: 'error',
+      status_code: 429,
+      error_type: 'RateLimitError',
+      error_message: 'litellm.RateLimitError: too many',
+      model: '',
+    })
+    expect(rows[1]?.task_id).toBe(rows[0]?.task_id)
+  })
+
+  test('sent twice, has the same ids', async () => {
+    for (const calls of [[answered], [failed, answered]]) await post(JSON.stringify(calls))
+    const rows = receiver.requests.flatMap(({ records }) => records.observations)
+    const ids = new Set(
+      rows.map(({ observation_id, start_time }) => `${observation_id} ${start_time}`),
+    )
+    expect([rows.length, ids.size]).toEqual([3, 2])
+  })
+
+  test('items that are not calls are counted, and the others are stored', async () => {
+    const answer = await post(JSON.stringify([answered, 7, {}]))
+    expect(await answer.json()).toMatchObject({ partialSuccess: { rejectedCalls: '2' } })
+    expect(receiver.requests[0]).toMatchObject({ items: 3, rejected: { invalid_item: 2 } })
+  })
+
+  test.each([
+    ['no JSON', 'x', { 'X-API-Key': 'lt_writer' }, 400],
+    ['no key', '[]', {}, 401],
+    ['a key without the scope', '[]', { 'X-API-Key': 'lt_reader' }, 403],
+    ['protobuf', '', { 'X-API-Key': 'lt_writer', 'Content-Type': 'application/x-protobuf' }, 415],
+    ['an empty list', '[]', { 'X-API-Key': 'lt_writer' }, 200],
+    [
+      'deep JSON',
+      `[${'['.repeat(20_000)}${']'.repeat(20_000)}]`,
+      { 'X-API-Key': 'lt_writer' },
+      200,
+    ],
+  ])('%s: %#', async (_, body, headers, status) => {
+    expect((await post(body, headers)).status).toBe(status)
+  })
+})
+
 /** Written after https://vercel.com/docs/drains/reference/traces, not captured. */
 test('a drain of traces of Vercel: spans of the AI SDK between those of the platform', async () => {
   const root = 'aaaaaaaaaaaaaaaa'

@@ -89,6 +89,19 @@ test('sessions in batches, late, twice and in two encodings are stored exactly o
   expect(Number(row?.['usd'])).toBeCloseTo(0.0303, 9)
 })
 
+test('errors beside the paths of Langfuse keep the form of the product APIs', async () => {
+  const { base_url } = machine.service
+  const typeOf = async (path: string) => {
+    const answer = await fetch(`${base_url}${path}`)
+    return [answer.status, answer.headers.get('content-type')?.split(';')[0]]
+  }
+  for (const path of ['/api/nothing', '/api/v2/nothing', '/api/v1/nothing', '/nothing']) {
+    expect([path, ...(await typeOf(path))]).toEqual([path, 404, 'application/problem+json'])
+  }
+  expect(await typeOf('/api/public/nothing')).toEqual([404, 'application/json'])
+  expect(await typeOf('/api/public/health')).toEqual([200, 'application/json'])
+})
+
 test('metrics are a signal that a query sums, and change no cost', async () => {
   const point = (type: string, asInt: string) => ({
     timeUnixNano: '1790000060000000000',

@@ -1,8 +1,8 @@
 /** The encoding of an OTLP request, and of its reply. */
 export type OtlpEncoding = 'protobuf' | 'json'
 
-/** The kind of items in an export request. */
-export type OtlpSignal = 'traces' | 'logs' | 'metrics'
+/** The kind of items in an export request: of OTLP, or calls of LiteLLM's callback. */
+export type OtlpSignal = 'traces' | 'logs' | 'metrics' | 'litellm'
 
 /** Rejected items, or a warning when `rejected` is 0. */
 type PartialSuccess = { rejected: number; error_message: string }
@@ -39,6 +39,7 @@ const rejectedNames: Readonly<Record<OtlpSignal, string>> = {
   traces: 'rejectedSpans',
   logs: 'rejectedLogRecords',
   metrics: 'rejectedDataPoints',
+  litellm: 'rejectedCalls',
 }
 
 /** The status of a refused request; `code` is one of google.rpc.Code. */

@@ -81,6 +81,7 @@ async function serve(call: HttpExport, services: ReceiverServices): Promise<stri
   if (admission.fault) return refuse(call, services, admission)
   call.authorised?.()
   checkHead(request, services)
+  if (signal === 'litellm' && encoding !== 'json') throw notJson()
   const body = await bodyOf(call, services)
   const { baggage } = request.headers
   const { rejected, message, ingest_request_id } = await services.take({
@@ -129,6 +130,11 @@ function refuse(
     sendFault(call, fault, { encoding, request_id, headers: [...headers, ...allow] })
   }
   return fault.code
+}
+
+function notJson(): Problem {
+  const detail = 'content type application/x-protobuf: expected application/json'
+  return problem('unsupported_media_type', { detail })
 }
 
 /** Returns the error of a request with another method than the one of its path. */

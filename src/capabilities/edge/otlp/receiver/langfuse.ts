@@ -74,6 +74,8 @@ async function serve(
   const body = isGzip(request) ? await unpack(came, ingestion_bytes_max, held) : came
   const answer = answerIngestion(body)
   const { length } = answer.errors
+  const { project_id } = admission.key
+  services.quietLog(`Langfuse: a batch of an older SDK was refused. ${whatToSet}`, { project_id })
   services.meters.took('langfuse_ingestion', length, { ingestion_unsupported: length })
   send(request, response, { status: 207, body: answer })
 }

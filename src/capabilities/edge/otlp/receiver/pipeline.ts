@@ -5,6 +5,8 @@ import type { IngestRecords } from '../../../../model/ingest-records.ts'
 import type { IngestRequest } from '../../enqueue/index.ts'
 import { OtlpDecodeError, type OtlpGroup, type OtlpRequest } from '../contract.ts'
 import type { OtlpEncoding, OtlpSignal } from '../decode/answers.ts'
+import { spansOfCalls } from '../litellm/call-span.ts'
+import { decodeLiteLlm } from '../litellm/decode-calls.ts'
 import type { Mapped, MappedRequest } from '../mapping/mapper-contract.ts'
 import type { OtlpDependencies } from './contract.ts'
 import type { OtlpMeters } from './meters.ts'
@@ -88,6 +90,12 @@ export function createPipeline(
           decode: decoder.logs,
           map: mapper.logs,
           item_kinds: ['events', 'observations'],
+        })
+      case 'litellm':
+        return run(request, {
+          decode: decodeLiteLlm,
+          map: (calls, origin) => mapper.traces(spansOfCalls(calls, origin.project_id), origin),
+          item_kinds: ['observations'],
         })
       case 'metrics':
         return run(request, {

@@ -41,6 +41,13 @@ const exports: readonly ExportRoute[] = [
     summary: 'Receive metrics of coding agents by OTLP; others are rejected one by one',
   },
   {
+    url: '/v1/litellm',
+    id: 'exportLiteLlm',
+    signal: 'litellm',
+    summary:
+      'Receive calls of the callback generic_api of LiteLLM: a JSON list, or one call per line',
+  },
+  {
     url: '/api/public/otel/v1/traces',
     id: 'exportLangfuseTraces',
     signal: 'traces',

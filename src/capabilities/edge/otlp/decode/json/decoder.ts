@@ -95,14 +95,19 @@ function decode<Item>(body: Buffer, tally: Tally, signal: Signal<Item>): OtlpReq
 }
 
 function requestOf(body: Buffer, tally: Tally): JsonFields {
-  if (!isUtf8(body)) tally.warn('invalid_utf8')
-  checkOpenings(body, tally.limits.json_openings_per_request)
-  const text = body.toString('utf8')
-  const request = parsed(text.charCodeAt(0) === 0xfeff ? text.slice(1) : text)
+  const request = parsed(jsonTextOf(body, tally))
   if (typeof request === 'object' && request !== null && !Array.isArray(request)) {
     return request as JsonFields
   }
   throw new OtlpDecodeError('the body is JSON, but not an object')
+}
+
+/** Returns the text of a JSON body. Throws OtlpDecodeError if parsing could take too much memory. */
+export function jsonTextOf(body: Buffer, tally: Tally): string {
+  if (!isUtf8(body)) tally.warn('invalid_utf8')
+  checkOpenings(body, tally.limits.json_openings_per_request)
+  const text = body.toString('utf8')
+  return text.charCodeAt(0) === 0xfeff ? text.slice(1) : text
 }
 
 /** Limits the memory for parsing: `{},` is three bytes here, and an object once parsed. */
