@@ -142,7 +142,7 @@ export const observationSchema = z.object({
 })
 export type Observation = z.infer<typeof observationSchema>
 
-/** Returns whether an observation has no content, for whatever reason. */
+/** Returns whether an observation has no content: none was sent, kept or left. */
 export function hasNoContent({ content_state }: Pick<Observation, 'content_state'>): boolean {
   return content_state !== 'full' && content_state !== 'truncated'
 }

@@ -1,4 +1,9 @@
-import { type ContextJudge, markDue, type OnFindings } from '../capabilities/detection/index.ts'
+import {
+  type ContextJudge,
+  markDue,
+  markKnownDue,
+  type OnFindings,
+} from '../capabilities/detection/index.ts'
 import { settleRequests } from '../capabilities/edge/batches/index.ts'
 import { signalMinutesChore } from '../capabilities/incidents/index.ts'
 import {
@@ -63,6 +68,7 @@ export async function openWork(
     erased: openLateErasure({ db }),
     settleRequests: (entries) => settleRequests(db, entries),
     markDue,
+    markKnownDue,
     settings: toIngestSettings(config),
   })
   context.parts.defer(() => ingest.stop())

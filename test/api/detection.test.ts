@@ -1,10 +1,14 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { markKnownDue } from '../../src/capabilities/detection/index.ts'
+import { openClickHouseRecordStore } from '../../src/capabilities/storage/index.ts'
 import { newId } from '../../src/kernel/ids.ts'
+import type { EventDraft } from '../../src/model/ingest-records.ts'
 import type { Observation } from '../../src/model/observation.ts'
 import { sql } from '../../src/platform/relational/index.ts'
 import { agentRun } from '../corpus/agent-run.ts'
 import { formatRows } from '../corpus/format-rows.ts'
 import { type DetectionApi, type DetectionBench, openDetectionApi } from '../support/detection.ts'
+import { eventOf, rowsOf } from '../support/records.ts'
 import { keyOf, tokenOf } from '../support/task-api.ts'
 
 let bench: DetectionBench
@@ -56,6 +60,34 @@ function stateful(project_id: string, task_id: string, from = 0): Observation[] 
   const rows = formatRows('responses', calls)
   const place = { project_id, task_id, trace_id: newId() }
   return rows.slice(from).map((row) => ({ ...row, ...place }))
+}
+
+/** A looping agent whose spans have no content: it is in the events of its trace. */
+function silentLoop(project_id: string, task_id: string) {
+  const run = agentRun(`silent ${task_id}`, { project_id, task_id, source: 'otlp_no_content' })
+    .user('Where is the order?')
+    .times(4, (again) => again.tool({ name: 'look', args: { id: 7 } }, 'nothing there'))
+    .assistant('I still look.')
+  const trace_id = newId()
+  const rows = run
+    .observations()
+    .filter(({ type }) => type === 'generation')
+    .map((row) => ({ ...row, trace_id, tool_calls: [], parent_observation_id: '' }))
+  const events = run.recorded().calls.flatMap(({ messages, answer }, at) => {
+    const { observation_id = '', start_time = 0n } = rows[at] ?? {}
+    const sent = messages.map(({ role, tool_call_id, ...rest }) => {
+      const id = tool_call_id === undefined ? {} : { id: tool_call_id }
+      return [`gen_ai.${role}.message`, { ...rest, ...id }] as const
+    })
+    const all = [...sent, ['gen_ai.choice', { index: 0, message: answer }] as const]
+    return all.map(([name, body], nth) =>
+      eventOf({
+        ...{ project_id, trace_id, observation_id, name, event_id: `${nth}` },
+        ...{ time: start_time + BigInt(nth), body: JSON.stringify(body) },
+      }),
+    )
+  })
+  return { task_id, rows, events }
 }
 
 describe('the worker', () => {
@@ -116,6 +148,30 @@ describe('the worker', () => {
     expect(body['findings']).toEqual([])
     expect(body['not_checked']).toContainEqual({ detector: 'orphan', reason: held })
     expect(await summaryOf('silent')).toMatch(/nothing wrong found; \d+ of \d+ checks did not run/)
+  })
+
+  test('reads the content of events that came before or after their spans', async () => {
+    const project = await bench.newProject()
+    const records = openClickHouseRecordStore({ columnar: bench.columnar })
+    const insert = (drafts: readonly EventDraft[]) =>
+      records.insertRows('events', rowsOf('events', drafts), { token: newId() })
+    const of = (task_id: string) => silentLoop(project, task_id)
+    const [early, late] = [of(newId()), of(newId())]
+    await insert(early.events)
+    await bench.bring(early.rows)
+    await bench.bring(late.rows)
+    await bench.untilDetected()
+    expect(await findings(project, early.task_id)).toMatchObject([{ type: 'repeat_call' }])
+    expect(await findings(project, late.task_id)).toEqual([])
+    await insert(late.events)
+    await markKnownDue(bench.db, [{ project_id: project, task_id: late.task_id }])
+    await bench.untilDetected()
+    expect(await findings(project, late.task_id)).toMatchObject([{ type: 'repeat_call' }])
+    const { body } = await api.get(project, `/tasks/${late.task_id}/tool-calls`)
+    expect(body['tool_calls']).toHaveLength(4)
+    expect(await api.post(project, `/tasks/${late.task_id}/detect`, {})).toMatchObject({
+      body: { opened: [], withdrawn: [] },
+    })
   })
 
   test('a finding is updated while the task grows, and recovered when the task recovers', async () => {

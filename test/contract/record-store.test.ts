@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import {
   type EventPage,
   openClickHouseRecordStore,
+  openClickHouseStore,
   type RecordKind,
   type RecordStore,
 } from '../../src/capabilities/storage/index.ts'
@@ -357,5 +358,58 @@ describe('limits and isolation', () => {
     ])
     for (const failure of failures) expect(failure).toMatchObject({ code: 'store_unavailable' })
     await away.close()
+  })
+})
+
+describe('events with content of observations', () => {
+  const sent = (project_id: string, trace_id: string, at: number, given: object = {}) =>
+    eventOf({
+      ...{
+        project_id,
+        trace_id,
+        observation_id: 'o1',
+        event_id: `${at}`,
+        time: start + BigInt(at),
+      },
+      ...{ name: 'gen_ai.user.message', body: `said ${at}` },
+      ...given,
+    })
+  const wanted = { limit: 100, bytes_max: 1_000_000 }
+
+  test('are those of the conventions with a body, in order, each in its latest version', async () => {
+    const [project_id, trace_id, other] = [newId(), newId(), newId()]
+    await insert('events', [
+      sent(project_id, trace_id, 3, { name: 'gen_ai.choice' }),
+      sent(project_id, trace_id, 1),
+      sent(project_id, trace_id, 2, { body: '' }),
+      sent(project_id, trace_id, 4, { name: 'exception' }),
+      sent(project_id, trace_id, 5, { observation_id: 'o2' }),
+      sent(project_id, other, 6),
+      sent(newId(), trace_id, 7),
+    ])
+    await insert('events', [sent(project_id, trace_id, 1, { body: 'said anew' })], 'm2')
+    const observations = openClickHouseStore({ columnar })
+    const places = [{ trace_id, observation_id: 'o1' }]
+    const found = await observations.genAiEvents(project_id, { ...wanted, places })
+    expect(found).toEqual([
+      { trace_id, observation_id: 'o1', name: 'gen_ai.user.message', body: 'said anew' },
+      { trace_id, observation_id: 'o1', name: 'gen_ai.choice', body: 'said 3' },
+    ])
+    expect(await observations.genAiEvents(project_id, { ...wanted, places: [] })).toEqual([])
+  })
+
+  test('are cut at the limits of rows and bytes', async () => {
+    const [project_id, trace_id] = [newId(), newId()]
+    const events = Array.from({ length: 5 }, (_, at) => sent(project_id, trace_id, at))
+    await insert('events', events)
+    const observations = openClickHouseStore({ columnar })
+    const places = [{ trace_id, observation_id: 'o1' }]
+    const read = async (given: object) =>
+      (await observations.genAiEvents(project_id, { ...wanted, places, ...given })).length
+    expect(await read({ limit: 2 })).toBe(2)
+    const size_bytes = 'said 0'.length + 8
+    expect(await read({ bytes_max: 3 * size_bytes })).toBe(3)
+    const many = Array.from({ length: 1_001 }, () => ({ trace_id, observation_id: 'o1' }))
+    await expect(read({ places: many })).rejects.toThrow('got 1001 observations')
   })
 })

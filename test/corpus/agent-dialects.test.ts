@@ -143,3 +143,52 @@ describe('OpenInference of Anthropic', () => {
     expect(foundIn(rows)).toEqual(['loop repeat_call'])
   })
 })
+
+describe('Claude Code', () => {
+  const reminder = (at: number) =>
+    `<system-reminder>\n${9 - at} items are open.\n</system-reminder>`
+
+  /** A history in which reminders stand beside and within the results of tools. */
+  function messagesLoop(count: number, back: (at: number) => readonly object[]): WireCall[] {
+    const first = [
+      { type: 'text', text: reminder(0) },
+      { type: 'text', text: task.content },
+    ]
+    const history: object[] = [{ role: 'user', content: first }]
+    return times(count, (at) => {
+      const called = { type: 'tool_use', id: `toolu_${at}`, name: 'Read', input: { path: 'a.ts' } }
+      const request = {
+        ...{ model: 'claude-sonnet-4-5', max_tokens: 9, stream: false },
+        ...{ system: [{ type: 'text', text: 'You fix code.' }], messages: [...history] },
+      }
+      history.push({ role: 'assistant', content: [called] }, { role: 'user', content: back(at) })
+      const about = { type: 'message', role: 'assistant', model: 'claude-sonnet-4-5' }
+      return {
+        request,
+        response: { id: `msg_${at}`, ...about, content: [called], stop_reason: 'tool_use', usage },
+      }
+    })
+  }
+
+  const resultOf = (at: number, text: string) => {
+    return { type: 'tool_result', tool_use_id: `toolu_${at}`, content: text }
+  }
+
+  test.each<[string, (at: number) => readonly object[]]>([
+    ['beside results', (at) => [resultOf(at, 'empty'), { type: 'text', text: reminder(at) }]],
+    ['in results', (at) => [resultOf(at, `empty\n${reminder(at)}`)]],
+  ])('reminders %s do not hide a loop', (_where, back) => {
+    expect(foundIn(formatRows('messages', messagesLoop(8, back)))).toEqual(['loop repeat_call'])
+  })
+
+  test('words of a person beside a result begin a turn', () => {
+    const calls = messagesLoop(8, (at) => [
+      resultOf(at, 'empty'),
+      {
+        type: 'text',
+        text: `No, ${['look', 'read', 'search', 'try'][at % 4]} it again (${at * at}).`,
+      },
+    ])
+    expect(foundIn(formatRows('messages', calls))).not.toContain('loop repeat_call')
+  })
+})

@@ -1,3 +1,4 @@
+import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { runDetectors } from '../../src/capabilities/detection/analyse/run-detectors.ts'
 import {
@@ -15,6 +16,7 @@ import {
   spanStart,
   storedFrom,
 } from '../support/otlp-spans.ts'
+import { fuzzRuns } from '../support/suite/budget.ts'
 import { formatRows, type WireCall } from './format-rows.ts'
 
 /** Agents whose provider holds the history: each call sends only what is new. */
@@ -54,12 +56,12 @@ function output(id: string): object {
 /** A call of Responses; `link` names what came before. */
 function responsesCall(
   id: string,
-  { input, said, link = {} }: { input: unknown; said: object; link?: object },
+  { input, said, link = {} }: { input: unknown; said: object | readonly object[]; link?: object },
 ): WireCall {
   const about = { object: 'response', status: 'completed', model: 'gpt-5-mini', usage }
   return {
     request: { model: 'gpt-5-mini', instructions, input, ...link },
-    response: { id, ...about, output: [said] },
+    response: { id, ...about, output: [said].flat() },
   }
 }
 
@@ -262,5 +264,65 @@ describe('a history whose beginning is not in the task', () => {
     )
     expect(found).toEqual([])
     expect(abstained).toContain('orphan')
+  })
+})
+
+describe('sent in parts, a history is what it is as a whole', () => {
+  /** Steps of a run: the user says something, or the model calls tools whose results come back. */
+  const step = fc.oneof(
+    fc.record({ asks: fc.constantFrom('Where is it?', 'And then?', 'Please go on with it.') }),
+    fc.record({ calls: fc.integer({ min: 1, max: 3 }), output: fc.constantFrom('a', 'b') }),
+  )
+
+  type Step = typeof step extends fc.Arbitrary<infer One> ? One : never
+
+  /** The calls of a run: with all messages, or with those since the call before. */
+  function callsOf(steps: readonly Step[], isWhole: boolean): WireCall[] {
+    const history: object[] = [task]
+    let fresh: object[] = [task]
+    return steps.map((one, at) => {
+      const said =
+        'asks' in one
+          ? [saying(`Answer ${at}.`)]
+          : times(one.calls, (nth) => calling(`c${at}-${nth}`))
+      const back =
+        'asks' in one
+          ? [{ role: 'user', content: one.asks }]
+          : times(one.calls, (nth) => ({ ...output(`c${at}-${nth}`), output: one.output }))
+      const link = isWhole ? {} : links.response(at)
+      const call = responsesCall(`resp_${at}`, {
+        input: isWhole ? [...history] : fresh,
+        said,
+        link,
+      })
+      history.push(...said, ...back)
+      fresh = back
+      return call
+    })
+  }
+
+  const shown = (calls: readonly WireCall[]) => {
+    const { steps, tools, threads, breaks, messages } = reconstruct(formatRows('responses', calls))
+    return {
+      steps: steps.map(({ text, sig, after_user, thread }) => ({ text, sig, after_user, thread })),
+      tools: tools.map(({ name, out, is_answered, orphan }) => ({
+        name,
+        out,
+        is_answered,
+        orphan,
+      })),
+      messages: messages.map(({ role, text }) => `${role} ${text}`),
+      threads: threads.length,
+      breaks,
+    }
+  }
+
+  test('for any run', () => {
+    fc.assert(
+      fc.property(fc.array(step, { minLength: 1, maxLength: 12 }), (steps) => {
+        expect(shown(callsOf(steps, false))).toEqual(shown(callsOf(steps, true)))
+      }),
+      { numRuns: fuzzRuns(100) },
+    )
   })
 })

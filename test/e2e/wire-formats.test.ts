@@ -86,6 +86,28 @@ async function runResponses(task: string): Promise<void> {
   }
 }
 
+/** An agent that sends only what is new: the provider holds the history. */
+async function runStateful(task: string): Promise<void> {
+  const openai = new OpenAI({
+    ...{ apiKey: 'sk-provider', baseURL: `${machine.service.base_url}/v1` },
+    defaultHeaders: headersOf(task),
+  })
+  let input: OpenAI.Responses.ResponseInput = [{ role: 'user', content: 'Fix the test.' }]
+  let before: string | undefined
+  for (let step = 0; step < steps; step += 1) {
+    const { id, output } = await openai.responses.create({
+      ...{ model: 'gpt-5-mini', instructions: 'You fix code.', input },
+      ...(before !== undefined && { previous_response_id: before }),
+    })
+    before = id
+    input = output.flatMap((item) =>
+      item.type === 'function_call'
+        ? [{ type: 'function_call_output', call_id: item.call_id, output: result }]
+        : [],
+    )
+  }
+}
+
 async function runMessages(task: string): Promise<void> {
   const { 'X-API-Key': ours, ...more } = headersOf(task)
   const anthropic = new Anthropic({
@@ -129,6 +151,7 @@ async function runGenerateContent(task: string): Promise<void> {
 
 test.each([
   ['responses', runResponses],
+  ['stateful', runStateful],
   ['messages', runMessages],
   ['generate_content', runGenerateContent],
 ])('an agent by %s: its calls, tokens and loop are those of its task', async (name, run) => {
@@ -145,3 +168,53 @@ test.each([
   const { body } = await api.get(`/api/v1/tasks/${name}/findings`)
   expect(body['findings']).toMatchObject([{ kind: 'loop', type: 'repeat_call' }])
 })
+
+test('an agent whose spans have no content: its loop is found in log records that come later', async () => {
+  const trace = '5b8efff798038103d269b633813fc60c'
+  const start = BigInt(Date.now() - 60_000) * 1_000_000n
+  const text = (stringValue: string) => ({ stringValue })
+  const at = (step: number) => start + BigInt(step) * 1_000_000_000n
+  const place = (step: number) => ({ traceId: trace, spanId: `00f067aa0ba9000${step}` })
+  const spans = Array.from({ length: steps }, (_, step) => ({
+    ...place(step),
+    ...{ name: 'chat gpt-4o', kind: 3 },
+    ...{ startTimeUnixNano: `${at(step)}`, endTimeUnixNano: `${at(step) + 500_000_000n}` },
+    attributes: [{ key: 'gen_ai.operation.name', value: text('chat') }],
+  }))
+  await send('/v1/traces', { resourceSpans: [{ scopeSpans: [{ spans }] }] })
+  const id = `${trace.slice(0, 8)}-${trace.slice(8, 12)}-${trace.slice(12, 16)}-${trace.slice(16, 20)}-${trace.slice(20)}`
+  const summary = await eventually('the verdict', async () => {
+    const { status, body } = await api.get(`/api/v1/tasks/${id}`)
+    return status === 200 && (body['verdict'] as { summary: string } | null)?.summary
+  })
+  expect(summary).toContain('checks did not run')
+  const history: object[] = [{ role: 'user', content: 'Fix the test.' }]
+  const logRecords = Array.from({ length: steps }, (_, step) => {
+    const called = { name: 'read_file', arguments: JSON.stringify(args) }
+    const call = { id: `c${step}`, type: 'function', function: called }
+    const asked = { role: 'assistant', tool_calls: [call] }
+    const sent = history.map((message) => [`gen_ai.${Object(message).role}.message`, message])
+    history.push(asked, { role: 'tool', id: `c${step}`, content: result })
+    return [...sent, ['gen_ai.choice', { index: 0, message: asked }]].map(
+      ([eventName, body], nth) => ({
+        ...place(step),
+        ...{ timeUnixNano: `${at(step) + BigInt(nth)}`, eventName },
+        body: text(JSON.stringify(body)),
+      }),
+    )
+  }).flat()
+  await send('/v1/logs', { resourceLogs: [{ scopeLogs: [{ logRecords }] }] })
+  await eventually('the loop', async () => {
+    const { body } = await api.get(`/api/v1/tasks/${id}/loops`)
+    return (body['loops'] as unknown[]).length === 1
+  })
+})
+
+async function send(path: string, body: object): Promise<void> {
+  const response = await fetch(`${machine.service.base_url}${path}`, {
+    method: 'POST',
+    headers: { 'X-API-Key': machine.login.project_key, 'content-type': 'application/json' },
+    body: JSON.stringify(body),
+  })
+  expect(response.status).toBe(200)
+}

@@ -103,6 +103,7 @@ export function memoryStore(): MemoryStore {
     traceObservations: notHere,
     taskVersions: notHere,
     observationsAt: notHere,
+    genAiEvents: notHere,
     traceHeads: async (project_id, { trace_ids, from, to, limit }) =>
       rows()
         .filter((row) => isOf(row, project_id, from) && row.start_time <= to)

@@ -41,7 +41,7 @@ export {
 } from './findings/finding.ts'
 export { expireClaimFindings, openFindingsRetention } from './findings/findings-retention.ts'
 export { detectionOf, findingsOf } from './findings/findings-store.ts'
-export { markDue } from './findings/tasks-store.ts'
+export { markDue, markKnownDue } from './findings/tasks-store.ts'
 export { severityNumber } from './findings/verdict.ts'
 export { type ContextJudge, type JudgeSettings, openJudge } from './judge/context-judge.ts'
 export type { DetectionDb, DetectionPorts, OnFindings } from './ports.ts'

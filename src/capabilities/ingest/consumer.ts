@@ -24,6 +24,7 @@ import {
 } from './settle-messages.ts'
 import { classifyFailure, retryOutages } from './store-failures.ts'
 import type { ErasedRows } from './traces/erased-rows.ts'
+import type { MarkKnownDue } from './traces/mark-event-tasks.ts'
 import { type Refused, writeMessages } from './write-messages.ts'
 import { type SecondStore, type WritePorts, writeRows } from './write-rows.ts'
 
@@ -41,6 +42,8 @@ export type IngestOptions = {
   /** Receives the settled entries of canonical batches before their messages are acknowledged. */
   settleRequests?: (entries: readonly LedgerEntry[]) => Promise<void>
   markDue: RollUpPorts['markDue']
+  /** Marks tasks whose events came after their spans. */
+  markKnownDue?: MarkKnownDue
   clock: Clock
   logger: Logger
   metrics: Metrics

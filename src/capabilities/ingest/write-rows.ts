@@ -13,6 +13,7 @@ import type { RollUpPorts } from './roll-up/roll-up.ts'
 import type { BodyBuffers, RowBatch, RowUnit } from './row-batch.ts'
 import type { IngestSettings } from './settings.ts'
 import type { ErasedRows } from './traces/erased-rows.ts'
+import { type MarkKnownDue, markEventTasks } from './traces/mark-event-tasks.ts'
 import type { EraseRows, SetOwners } from './traces/move-rows.ts'
 import { settleTraces } from './traces/settle-traces.ts'
 
@@ -25,6 +26,7 @@ export type WritePorts = {
   meters: IngestMeters
   bodies: BodyBuffers
   markDue: RollUpPorts['markDue']
+  markKnownDue?: MarkKnownDue | undefined
   /** A second store for the rows of some projects. */
   second?: SecondStore | undefined
   erased: ErasedRows
@@ -33,7 +35,7 @@ export type WritePorts = {
 
 /**
  * Writes a batch durably: one insert for each kind of row, then the second store, then the owners
- * of its rows and the roll-ups of their tasks and conversations. `inserted` remembers inserted batches by token, with their time,
+ * of its rows and the roll-ups of their tasks and conversations, then the marks of tasks whose events came. `inserted` remembers inserted batches by token, with their time,
  * so that waiting for PostgreSQL does not insert them repeatedly. Rejects with a store's error.
  */
 export async function writeRows(
@@ -51,6 +53,7 @@ export async function writeRows(
   const setSecondOwners: SetOwners = async (...change) => ports.second?.setOwners(...change)
   const eraseSecondRows: EraseRows = async (...asked) => ports.second?.eraseRows(...asked)
   await settleTraces({ ...ports, large_from, setSecondOwners, eraseSecondRows }, batch.heads)
+  await markEventTasks(ports, batch.units)
   for (const { kind, count } of batch.rows) ports.meters.rows.inc({ kind }, count)
   observeLag(ports, batch.heads)
 }

@@ -15,8 +15,6 @@ export {
   type ObservationIds,
   type ObservationStore,
   type ObservationVersion,
-  type StoreCapabilities,
-  storeCapabilities,
   type TaskHint,
   type TaskPage,
   type TaskRollup,
@@ -81,4 +79,11 @@ export {
   type UserCount,
   type UserErasure,
 } from './retention-contract.ts'
-export type { OwnerChange, RowsToErase, StoredHead, TraceHeads } from './trace-contract.ts'
+export { type StoreCapabilities, storeCapabilities } from './store-capabilities.ts'
+export type {
+  GenAiEvent,
+  OwnerChange,
+  RowsToErase,
+  StoredHead,
+  TraceHeads,
+} from './trace-contract.ts'

@@ -20,3 +20,14 @@ export type RowsToErase = {
 
 /** An observation, to whom it belongs from now on, and which row counts it. */
 export type OwnerChange = ObservationIdentity & Owner & Pick<Observation, 'counted_with'>
+
+/** Observations whose events are read: at most `identities_max`. */
+export type GenAiEventsAsked = {
+  places: readonly { trace_id: string; observation_id: string }[]
+  /** Maximum events, and maximum bytes of all bodies. */
+  limit: number
+  bytes_max: number
+}
+
+/** An event of the GenAI conventions: its name, and its content as JSON text. */
+export type GenAiEvent = { trace_id: string; observation_id: string; name: string; body: string }

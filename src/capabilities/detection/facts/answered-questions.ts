@@ -182,7 +182,8 @@ function isReopened(
 
 const reopening_chars_max = 2_000
 
-function isReopening({ role, text }: Message): boolean {
+function isReopening({ role, text, is_harness = false }: Message): boolean {
+  if (is_harness) return false
   const said = text.slice(0, reopening_chars_max)
   if (role === 'user') return userReopens.test(said)
   return role === 'tool' ? toolFails.test(said) : agentReopens.test(said)

@@ -14,7 +14,7 @@ export type FollowedHistory = {
   fresh: readonly HistoryMessage[]
   /** Index in the run of each fresh message that was already reported; -1 for a new one. */
   known: readonly number[] | undefined
-  /** The prompt that replaces the last message, about which `fresh` is the harness's text. */
+  /** The prompt that replaces the last message; `fresh` is its report about the last answer. */
   prompt?: HistoryMessage
   /** True for the first history of a thread, which can start long before the task. */
   is_first: boolean

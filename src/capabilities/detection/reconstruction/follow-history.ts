@@ -55,8 +55,8 @@ export function followHistory(state: RunState, row: Observation, call: number): 
   }
   const written = findWrittenPrompt(state.heads, messages)
   if (written === undefined) return breakOrStart(state, whole)
-  const { head, prompt, told } = written
-  const fresh = readMessages([{ role: 'user', content: [told] }], 'user')
+  const { head, prompt, report } = written
+  const fresh = readMessages([{ role: 'user', content: [report] }], 'user')
   return { ...continueHead(state, head, { ...whole, fresh }), prompt }
 }
 

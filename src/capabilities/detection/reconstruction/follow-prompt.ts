@@ -2,13 +2,13 @@ import { readAddedObservation } from './harness-texts.ts'
 import type { Head } from './heads.ts'
 import type { HistoryMessage } from './read-messages.ts'
 
-/** A prompt that a harness writes anew for each call, in place of the one before. */
+/** A prompt that replaces the prompt of the last call. */
 export type WrittenPrompt = {
   head: Head
   /** The new prompt. */
   prompt: HistoryMessage
-  /** What the prompt says about the answer before, as a text of the harness. */
-  told: string
+  /** The part of the prompt about the last answer: its result. */
+  report: string
 }
 
 const said_chars_min = 16
@@ -18,7 +18,7 @@ const page = /<browser_state>([\s\S]*?)(?:<\/browser_state>|$)/
 
 /**
  * Finds the history whose last message became another one. ReAct agents add the answer and its
- * observation to the prompt, and Browser Use writes its message anew. Undefined if the earlier
+ * observation to the prompt, and Browser Use replaces its message. Undefined if the earlier
  * messages differ, or the last one is another text.
  */
 export function findWrittenPrompt(
@@ -29,14 +29,16 @@ export function findWrittenPrompt(
   if (prompt?.role !== 'user') return undefined
   for (const head of heads.toReversed()) {
     if (head.prompt === '' || head.digests.length !== messages.length) continue
-    const told = head.left_by === undefined ? readTold(head, prompt.text) : undefined
+    const report = head.left_by === undefined ? readReport(head, prompt.text) : undefined
     const isSame = (digest: string, at: number) => digest === messages[at]?.digest
-    if (told !== undefined && head.digests.slice(0, -1).every(isSame)) return { head, prompt, told }
+    if (report !== undefined && head.digests.slice(0, -1).every(isSame)) {
+      return { head, prompt, report }
+    }
   }
   return undefined
 }
 
-function readTold({ prompt, answer }: Head, text: string): string | undefined {
+function readReport({ prompt, answer }: Head, text: string): string | undefined {
   const said = answer?.reported
   if (said === undefined) return undefined
   if (rolling.test(text) && rolling.test(prompt)) return page.exec(text)?.[1] ?? ''

@@ -14,7 +14,7 @@ import {
   noteUserText,
   noUserTexts,
   takeAddedObservation,
-  takeTold,
+  takeReport,
   type UserTexts,
 } from './take-user-texts.ts'
 import {
@@ -56,8 +56,8 @@ function takeHistory(
   const texts = noUserTexts()
   if (is_first && fresh.some((message) => message.is_reference)) holdThread(state, thread)
   const is_quiet = known !== undefined || state.threads[thread]?.is_held === true
-  const is_prompt = prompt !== undefined
-  const taking = { ...source, texts, is_quiet, is_prompt, call: getCallIndex(state, row) }
+  const is_report = prompt !== undefined
+  const taking = { ...source, texts, is_quiet, is_report, call: getCallIndex(state, row) }
   const before = head.answer?.reported
   let isAnswerResent = false
   for (const [at, reported] of fresh.entries()) {
@@ -76,7 +76,7 @@ function takeHistory(
   return isAnswerResent
 }
 
-/** Puts a prompt in the place of the earlier one; what it says about the answer is no message. */
+/** Replaces the last prompt of a history, and drops the report, which is a part of the new one. */
 function replacePrompt(head: Head, { digest, text }: HistoryMessage): void {
   head.ids.pop()
   head.digests.splice(-2, 2, digest)
@@ -119,13 +119,13 @@ type NewMessage = {
   /** False for a message of a first history that is older than its last answer. */
   is_seen: boolean
   is_quiet: boolean
-  /** True for the part of a prompt that tells what the answer before brought. */
-  is_prompt: boolean
+  /** True for a prompt's report about the last answer. */
+  is_report: boolean
 }
 
 /** Adds a new message, with its tool calls or results. */
 function addNewMessage(state: RunState, reported: HistoryMessage, source: NewMessage): number {
-  const { thread, row, call, texts, is_seen, is_quiet, is_prompt } = source
+  const { thread, row, call, texts, is_seen, is_quiet, is_report } = source
   if (reported.role === 'assistant' && is_seen) {
     addAskedUses(state, reported.calls, { thread, step: null, row, is_cut: false })
   }
@@ -133,8 +133,8 @@ function addNewMessage(state: RunState, reported: HistoryMessage, source: NewMes
     const isAsked = joinResult(state, reported, { thread, row, is_quiet })
     if (!isAsked && !is_quiet) addOrphan(state, reported, { thread, row })
   }
-  const is_harness = is_prompt
-    ? takeTold(state, reported.text, { thread, row })
+  const is_harness = is_report
+    ? takeReport(state, reported.text, { thread, row })
     : noteNewMessage(state, texts, reported, { thread, row })
   const text = holdText(state, reported.text || reported.refusal)
   const said = { role: reported.role, text, thread, call, step: null }

@@ -73,8 +73,8 @@ export function takeAddedObservation(
   if (text !== undefined) answerStep(state, { text, is_error: undefined }, { ...source, sent })
 }
 
-/** Answers the last step with what the next prompt says about it; all of a prompt is the harness's. */
-export function takeTold(state: RunState, text: string, source: TextSource): true {
+/** Answers the last step with the report of the next prompt, which the harness wrote. */
+export function takeReport(state: RunState, text: string, source: TextSource): true {
   answerStep(state, { text, is_error: undefined }, { ...source, sent: '' })
   return true
 }

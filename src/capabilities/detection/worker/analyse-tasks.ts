@@ -8,6 +8,7 @@ import type { DetectionPorts } from '../ports.ts'
 import { type Place, spanKey, type TaskRun } from '../reconstruction/index.ts'
 import type { DetectionSettings } from '../settings/detector-settings.ts'
 import { createChunks } from './content-chunks.ts'
+import { addEventContents, findLateContents } from './event-contents.ts'
 import { TaskHistory } from './task-history.ts'
 
 /** A task to analyse. */
@@ -114,7 +115,7 @@ type HistoryRequest = {
   history: TaskHistory | undefined
 }
 
-type Store = Pick<ObservationStore, 'taskVersions' | 'observationsAt'>
+type Store = Pick<ObservationStore, 'taskVersions' | 'observationsAt' | 'genAiEvents'>
 
 /** Maximum versions per page, and per task. */
 const versions_max = 10_000
@@ -153,20 +154,9 @@ async function extendHistories(
   project_id: string,
   requests: readonly HistoryRequest[],
 ): Promise<Map<HistoryRequest, TaskHistory>> {
-  const done = new Map<HistoryRequest, TaskHistory>()
   const versions = await readVersions(store, project_id, requests)
-  const wanted: WantedVersion[] = []
-  for (const one of requests) {
-    const history = one.history ?? new TaskHistory(one, one.epoch)
-    const all = versions.get(one.task_id) ?? []
-    const read = all.slice(0, taskVersions_max)
-    if (read.length < all.length) history.left_out = `observations beyond ${taskVersions_max}`
-    const fresh = history.selectFresh(read)
-    if (fresh === 'changed') continue
-    history.noteStored(read)
-    done.set(one, history)
-    for (const version of fresh) wanted.push({ one, history, version })
-  }
+  const late = await findLateContents(store, project_id, listBare(requests))
+  const { done, wanted } = selectWanted(requests, versions, late)
   const chunks = createChunks()
   for (const chunk of chunks.split(wanted, ({ version }) => version)) {
     const rows = await store.observationsAt(
@@ -174,10 +164,46 @@ async function extendHistories(
       chunk.map(({ version }) => version),
     )
     chunks.learn(rows)
-    for (const one of addRows(chunk, rows)) done.delete(one)
+    const read = await addEventContents(store, project_id, rows)
+    for (const one of addRows(chunk, read)) done.delete(one)
   }
   for (const [one, history] of done) if (isMissingCalls(one, history)) done.delete(one)
   return done
+}
+
+/** Selects the versions to read, and the histories that need no rebuild so far. */
+function selectWanted(
+  requests: readonly HistoryRequest[],
+  versions: ReadonlyMap<string, readonly ObservationVersion[]>,
+  late: ReadonlySet<string>,
+) {
+  const done = new Map<HistoryRequest, TaskHistory>()
+  const wanted: WantedVersion[] = []
+  for (const one of requests) {
+    const history = one.history ?? new TaskHistory(one, one.epoch)
+    const all = versions.get(one.task_id) ?? []
+    const read = all.slice(0, taskVersions_max)
+    if (read.length < all.length) history.left_out = `observations beyond ${taskVersions_max}`
+    const fresh = history.selectFresh(read)
+    if (fresh === 'changed' || isLate(history, late)) continue
+    history.noteStored(read)
+    done.set(one, history)
+    for (const version of fresh) wanted.push({ one, history, version })
+  }
+  return { done, wanted }
+}
+
+/** Maximum calls without content whose events are looked for again, the newest of each history. */
+const bare_max = 500
+
+/** Lists read calls without content: their events can arrive later. */
+function listBare(requests: readonly HistoryRequest[]): Place[] {
+  return requests.flatMap(({ history }) => history?.bare() ?? []).slice(-bare_max)
+}
+
+/** Tells whether events came for a call that was read without content. */
+function isLate(history: TaskHistory, late: ReadonlySet<string>): boolean {
+  return history.bare().some((place) => late.has(spanKey(place)))
 }
 
 type WantedVersion = { one: HistoryRequest; history: TaskHistory; version: ObservationVersion }

@@ -4,6 +4,7 @@ import {
   type ObservationIdentity,
   type ObservationStore,
 } from '../../storage/index.ts'
+import { addEventContents } from './event-contents.ts'
 
 /** Approximate bytes of bodies per statement. */
 const chunk_bytes = 1024 * 1024
@@ -50,11 +51,11 @@ function getAverageBody(rows: readonly Observation[]): number {
 }
 
 /**
- * Reads the latest versions of observations with their content, in no order. Rejects with
+ * Reads the latest versions of observations with their content, also that of their events, in no order. Rejects with
  * `store_unavailable`, and with the signal's reason after it aborts.
  */
 export async function readContents(
-  store: Pick<ObservationStore, 'observationsAt'>,
+  store: Pick<ObservationStore, 'observationsAt' | 'genAiEvents'>,
   project_id: string,
   { rows, signal }: { rows: readonly (ObservationIdentity & Sized)[]; signal: AbortSignal },
 ): Promise<Observation[]> {
@@ -64,7 +65,7 @@ export async function readContents(
     signal.throwIfAborted()
     const some = await store.observationsAt(project_id, chunk, signal)
     chunks.learn(some)
-    contents.push(...some)
+    contents.push(...(await addEventContents(store, project_id, some)))
   }
   return contents
 }

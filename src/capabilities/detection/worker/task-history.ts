@@ -10,9 +10,12 @@ import {
   type TaskIdentity,
   type TaskRun,
 } from '../reconstruction/index.ts'
+import { isBare } from './event-contents.ts'
 
 /** Maximum users remembered per task, to find the task when a user is erased. */
 const users_max = 100
+/** Maximum calls without content remembered per task. */
+const bare_max = 100
 /** Approximate bytes of a remembered version. */
 const version_bytes = 200
 
@@ -32,6 +35,8 @@ export class TaskHistory {
   readonly #reconstruction: Reconstruction
   readonly #versions = new Map<string, string>()
   readonly #users = new Set<string>()
+  /** Calls without content, the newest last, whose events can arrive later. */
+  readonly #bare: Place[] = []
   /** Observations without content, whose missing findings prove nothing. */
   readonly #expired = new Set<string>()
 
@@ -59,9 +64,19 @@ export class TaskHistory {
       this.#versions.set(spanKey(row), versionOf(row))
       if (row.content_state === 'expired') this.#expired.add(spanKey(row))
       if (isCountedCall(row)) this.calls += 1
+      if (isBare(row)) this.#addBare(row)
       if (row.user_id !== '' && this.#users.size < users_max) this.#users.add(row.user_id)
     }
     return 'added'
+  }
+
+  #addBare({ trace_id, observation_id }: Place): void {
+    this.#bare.push({ trace_id, observation_id })
+    if (this.#bare.length > bare_max) this.#bare.shift()
+  }
+
+  bare(): readonly Place[] {
+    return this.#bare
   }
 
   noteStored(versions: readonly ObservationVersion[]): void {

@@ -1,6 +1,7 @@
 export { columnTypesByKind, rowFormat } from './columns.ts'
 export {
   type ObservationHead,
+  readEventTrace,
   readObservation,
   readObservationHead,
   readTrace,

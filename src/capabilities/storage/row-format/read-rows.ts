@@ -176,6 +176,15 @@ function toolResultFrom(from: ByteReader): ToolResult {
   return { tool_call_id: from.string(), content: from.string() }
 }
 
+/** Reads the project and the trace of the event encoded at `at`. Throws MalformedRow. */
+export function readEventTrace(
+  bytes: Buffer,
+  at: number,
+): Pick<ObservationHead, 'project_id' | 'trace_id'> {
+  reader.moveTo(bytes, at)
+  return { project_id: reader.uuid(), trace_id: reader.uuid() }
+}
+
 /** A record of a whole trace, as text. */
 export type StoredTrace = Omit<TraceDraft, 'input' | 'output' | 'metadata'> & {
   input: string

@@ -219,7 +219,7 @@ describe('other conventions', () => {
     expect(nameOf({})).toBe(name)
   })
 
-  test('a span without content has none, which is not dropped', () => {
+  test('the content state of a span that was sent without content is `none`, not `dropped`', () => {
     expect(mapAttributes({ 'gen_ai.operation.name': 'chat' }).content_state).toBe('none')
   })
 

@@ -92,7 +92,10 @@ const fields: readonly Field[] = [
   text('level', 'Severity: debug, default, warning or error.'),
   { name: 'input', type: 'text', description: 'Input.', content: true },
   { name: 'output', type: 'text', description: 'Output.', content: true },
-  text('content_state', 'State of input and output: full, truncated, none (none was sent), dropped or expired.'),
+  text(
+    'content_state',
+    'State of input and output: full, truncated, none (none was sent), dropped or expired.',
+  ),
   {
     name: 'tool_calls',
     type: 'json',
