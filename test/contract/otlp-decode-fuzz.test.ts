@@ -2,6 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import {
   type OtlpAttributes,
+  type OtlpDataPoint,
   OtlpDecodeError,
   type OtlpDecoder,
   type OtlpLogRecord,
@@ -13,7 +14,14 @@ import { jsonDecoder } from '../../src/capabilities/edge/otlp/decode/json/decode
 import { protobufDecoder } from '../../src/capabilities/edge/otlp/decode/protobuf/decoder.ts'
 import { anyTraces } from '../support/otlp-arbitrary.ts'
 import { comparable, comparableByProtobufjs } from '../support/otlp-comparable.ts'
-import { logsProtobuf, otlpJson, type PlainLogs, tracesProtobuf } from '../support/otlp-messages.ts'
+import {
+  logsProtobuf,
+  metricsProtobuf,
+  otlpJson,
+  type PlainLogs,
+  type PlainMetrics,
+  tracesProtobuf,
+} from '../support/otlp-messages.ts'
 import { otlpRequest, randomNumbers } from '../support/otlp-requests.ts'
 import { fuzzRuns } from '../support/suite/budget.ts'
 
@@ -61,16 +69,48 @@ const records: PlainLogs = {
   ],
 }
 
+const point = {
+  startTimeUnixNano: '1767571200000000000',
+  timeUnixNano: '1767571260000000000',
+  attributes: [{ key: 'session.id', value: { stringValue: 's-1' } }],
+}
+const distribution = { dataPoints: [{ ...point, count: '3', sum: 1.5 }], aggregationTemporality: 2 }
+const measures: PlainMetrics = {
+  resourceMetrics: [
+    {
+      resource: { attributes: [{ key: 'service.name', value: { stringValue: 'a' } }] },
+      scopeMetrics: [
+        {
+          scope: { name: 'meter' },
+          metrics: [
+            {
+              name: 'claude_code.cost.usage',
+              unit: 'USD',
+              sum: { dataPoints: [{ ...point, asDouble: 0.5 }], aggregationTemporality: 1 },
+            },
+            { name: 'b', gauge: { dataPoints: [{ ...point, asInt: '-1' }] } },
+            { name: 'c', histogram: distribution },
+            { name: 'd', exponentialHistogram: distribution },
+          ],
+        },
+      ],
+    },
+  ],
+}
+
 type Random = () => number
-type Decode = (body: Buffer) => OtlpRequest<OtlpSpan | OtlpLogRecord>
+type Item = OtlpSpan | OtlpLogRecord | OtlpDataPoint
+type Decode = (body: Buffer) => OtlpRequest<Item>
 
 const protobuf = protobufDecoder()
 const json = jsonDecoder()
 const corpora: [string, Buffer, Decode, (body: Buffer, random: Random) => Buffer][] = [
   ['protobuf traces', tracesProtobuf(rich), protobuf.traces, brokenBytes],
   ['protobuf logs', logsProtobuf(records), protobuf.logs, brokenBytes],
+  ['protobuf metrics', metricsProtobuf(measures), protobuf.metrics, brokenBytes],
   ['json traces', otlpJson(rich), json.traces, brokenJson],
   ['json logs', otlpJson(records), json.logs, brokenJson],
+  ['json metrics', otlpJson(measures), json.metrics, brokenJson],
 ]
 
 describe.each(corpora)('%s', (_name, body, decode, broken) => {
@@ -131,8 +171,8 @@ test('a decoder accepts the same request again and again, after any others', () 
 })
 
 /** Decodes; the result must be consistent, and any error but OtlpDecodeError is rethrown. */
-function attempt(decode: Decode, body: Buffer): OtlpRequest<OtlpSpan | OtlpLogRecord> | undefined {
-  let request: OtlpRequest<OtlpSpan | OtlpLogRecord>
+function attempt(decode: Decode, body: Buffer): OtlpRequest<Item> | undefined {
+  let request: OtlpRequest<Item>
   try {
     request = decode(body)
   } catch (cause) {
@@ -148,7 +188,7 @@ const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
 const spanId = /^[0-9a-f]{16}$/
 const zero = /^[0-]+$/
 
-function faultOf(request: OtlpRequest<OtlpSpan | OtlpLogRecord>, body: Buffer): string {
+function faultOf(request: OtlpRequest<Item>, body: Buffer): string {
   const rejected = [...request.rejected.values()].reduce((sum, count) => sum + count, 0)
   if (itemCount(request) + rejected !== request.items) return 'items are lost'
   if (rejected > 0 !== (request.first_rejection !== '')) return 'a rejection is not reported'
@@ -163,7 +203,8 @@ function faultOf(request: OtlpRequest<OtlpSpan | OtlpLogRecord>, body: Buffer): 
   return values > body.length ? 'more values than bytes' : ''
 }
 
-function idsAreValid(item: OtlpSpan | OtlpLogRecord): boolean {
+function idsAreValid(item: Item): boolean {
+  if ('metric' in item) return item.trace_id === ''
   if (!('links' in item)) {
     return item.trace_id === '' ? item.span_id === '' : isId(item.trace_id, uuid)
   }
