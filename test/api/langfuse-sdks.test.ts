@@ -47,6 +47,7 @@ const answer = {
   cost_reported_usd: '0.001',
   conversation_external_id: 'chat-42',
   user_id: 'ada',
+  task_name: 'parcel desk',
 }
 
 describe('for Python', () => {

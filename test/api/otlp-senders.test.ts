@@ -157,6 +157,31 @@ describe('the callback otel of LiteLLM', () => {
     })
     expect(rows[1]?.parent_observation_id).toBe(rows[0]?.observation_id)
   })
+
+  test('a call that failed, which has no tokens, is a call', async () => {
+    const failed: PlainSpan = {
+      ...times,
+      traceId,
+      spanId: 'b1d27b4c2fccbdcf',
+      name: 'litellm_request',
+      attributes: plainPairs({
+        'gen_ai.request.model': 'gpt-4.1-mini',
+        'llm.request.type': 'acompletion',
+        'gen_ai.system': 'openai',
+        'gen_ai.operation.name': 'acompletion',
+        'http.response.status_code': 429,
+        'error.type': 'RateLimitError',
+        'error.message': 'litellm.RateLimitError: too many',
+      }),
+      status: { code: 2 },
+    }
+    expect(only(await send({ ...about, spans: [failed] }))).toMatchObject({
+      type: 'generation',
+      status: 'error',
+      status_code: 429,
+      error_type: 'RateLimitError',
+    })
+  })
 })
 
 /**

@@ -81,7 +81,7 @@ test('defaults, missing values and inherited values are distinguished', () => {
 
 test('dropped content, defaults and refused keys are named', () => {
   expect(explainField).toMatchObject({
-    contract_version: 'phase9-otlp-v1.3',
+    contract_version: 'phase9-otlp-v1.4',
     is_contract_known: true,
     dropped_content_keys: ['input.value'],
     defaults: ['end_time'],
