@@ -39,6 +39,7 @@ describe('volatile tokens are masked', () => {
     ['req_8sdf7sdf9 failed', 'req_77sdf9f9f failed'],
     ['toolu_01A2b3C4d5 and tooluse_k9F2xQ', 'toolu_77zZyYxX99 and tooluse_P0qR7s8T'],
     ['"request_id":"abc12-9"', '"request_id":"zzz91-1"'],
+    ['Chunk ID: 5661b8\nWall time: 0.2 seconds', 'Chunk ID: 09aa1f\nWall time: 1.1 seconds'],
   ])('%s', (a, b) => {
     expect(maskVolatile(a)).toBe(maskVolatile(b))
     expect(maskVolatile(a)).toContain('#')

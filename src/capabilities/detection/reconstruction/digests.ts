@@ -94,7 +94,8 @@ const volatile = new RegExp(
     String.raw`\b\d{1,4}m ?\d{1,2}(?:\.\d{1,3})?s\b`,
     String.raw`\b[pP][iI][dD]["']?[ =:#]{1,3}\d{1,10}\b`,
     String.raw`\b(?:req|request|trace|span|call|run|corr|msg|chatcmpl|toolu|tooluse)[-_][A-Za-z0-9_-]{6,64}\b`,
-    String.raw`\b(?:request|trace|span|correlation)[-_ ]?[iI][dD]["']?[ =:]{1,3}["']?[A-Za-z0-9_-]{4,64}`,
+    // Codex names each result of a command: `Chunk ID: 5661b8`.
+    String.raw`\b(?:request|trace|span|correlation|[cC]hunk)[-_ ]?[iI][dD]["']?[ =:]{1,3}["']?[A-Za-z0-9_-]{4,64}`,
   ].join('|'),
   'g',
 )
