@@ -439,14 +439,21 @@ function rowsOfTree(project_id: string, nodes: readonly Node[]): Observation[] {
   })
 }
 
-/** Retrieved responses, which may name those of the tree. */
-function rowsOfRetrievals(project_id: string, retrievals: readonly Retrieval[]): Observation[] {
-  return retrievals.map(({ response_id, usage_source }) =>
-    rowOf(project_id, {
-      ...retrievedCallIds(project_id, response_id),
-      ...{ response_id, usage_source, source: 'proxy' },
-    }),
-  )
+/** Retrieved responses, which may name those of the tree. One exchange begins a response. */
+function rowsOfRetrievals(
+  project_id: string,
+  { nodes, retrieved }: { nodes: readonly Node[]; retrieved: readonly Retrieval[] },
+): Observation[] {
+  const begun = (id: string) =>
+    nodes.filter(({ source, response_id }) => source === 'proxy' && response_id === id).length
+  return retrieved
+    .filter(({ response_id }) => begun(response_id) <= 1)
+    .map(({ response_id, usage_source }) =>
+      rowOf(project_id, {
+        ...retrievedCallIds(project_id, response_id),
+        ...{ response_id, usage_source, source: 'proxy' },
+      }),
+    )
 }
 
 type Retrieval = Pick<Node, 'response_id' | 'usage_source'>
@@ -469,7 +476,10 @@ test('any split, order, repeat and kill, and two workers, end in the same owners
   )
   const run = async ([nodes, batches, retrieved]: [Node[], Batch[], Retrieval[]]) => {
     const [store, project_id] = [openStore(), randomUUID()]
-    const rows = [...rowsOfTree(project_id, nodes), ...rowsOfRetrievals(project_id, retrieved)]
+    const rows = [
+      ...rowsOfTree(project_id, nodes),
+      ...rowsOfRetrievals(project_id, { nodes, retrieved }),
+    ]
     const all = batches.map(({ rows: places }) =>
       [...new Set(places.map((place) => place % rows.length))].flatMap(
         (place) => rows[place] ?? [],

@@ -42,11 +42,11 @@ export async function settleTraces(
       .transaction()
       .execute((trx) => noteBatch(trx, ports, { heads, traces, linked, erased }))
     if (asked.length === 0) return
-    const all = uniqueTraces([
-      ...asked,
-      ...(await linkedTraces(ports.db, asked)),
-      ...(await tracesAlongLinks(ports.db, asked)),
-    ])
+    const near = await linkedTraces(ports.db, asked)
+    // A span gives its owner to the record of its call, and that to the retrieval of its response.
+    const far = await linkedTraces(ports.db, near)
+    const along = await tracesAlongLinks(ports.db, asked)
+    const all = uniqueTraces([...asked, ...near, ...far, ...along])
     await noteMoving(ports.db, all)
     const batch = { heads, asked: all, erased, placing: placingOf(ports.store) }
     await ports.db.transaction().execute((trx) => moveRows(trx, ports, batch))
