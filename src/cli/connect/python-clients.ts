@@ -71,7 +71,7 @@ export const pythonClients: readonly Client[] = [
     lines: [
       'from langchain_openai import ChatOpenAI',
       '',
-      // With a base URL of its own it asks for no usage, so that spans of streams would have none.
+      // Without this it asks for no usage of streams once a base URL is set, and spans have no tokens.
       `model = ChatOpenAI(model="gpt-5-mini", stream_usage=True, ${asOpenai})`,
     ],
   }),
