@@ -4,7 +4,7 @@ import { sleep } from '../../kernel/time.ts'
 import { apiSettings, askApi } from '../ask-api.ts'
 import { type CommandIo, NoAnswer } from '../command.ts'
 import { examineConnection } from '../doctor.ts'
-import type { Client } from './clients.ts'
+import type { Client } from './client.ts'
 
 /** The result of waiting for a call. */
 export type Arrival = {

@@ -2,7 +2,8 @@ import { proxySettings } from '../ask-api.ts'
 import { type Arguments, type CommandIo, exitStatus, UsageError } from '../command.ts'
 import { render, tableOf } from '../output.ts'
 import { type Arrival, awaitCall } from './await-call.ts'
-import { type Client, clients, linesOf } from './clients.ts'
+import type { Client } from './client.ts'
+import { clients, linesOf } from './clients.ts'
 
 /**
  * Prints the lines for a client, or the list of clients. With `--check` it then waits for a call; exit

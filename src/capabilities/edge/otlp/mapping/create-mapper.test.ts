@@ -230,7 +230,7 @@ describe('other conventions', () => {
     expect(mapAttributes({ 'llm.model_name': 'm' }).type).toBe('span')
   })
 
-  test('the id of a response stands in the whole answer of OpenInference', () => {
+  test('the id of a response is read in the whole answer of OpenInference', () => {
     const idOf = (answer: unknown, scope = 'openinference.instrumentation.openai') =>
       mapAttributes({ 'output.value': JSON.stringify(answer) }, { scope }).response_id
     expect(idOf({ id: 'resp_1', output: [] })).toBe('resp_1')
