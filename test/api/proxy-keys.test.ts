@@ -180,7 +180,7 @@ const posts = [
 ]
 const gets = [
   ...['/v1/models', '/v1/models/m', '/v1beta/models', '/v1beta/models/m'],
-  ...['/v1/responses/resp_1', '/v1beta/interactions/v1_1', '/models'],
+  ...['/v1/responses/resp_1', '/v1beta/interactions/v1_1', '/models', '/v1/responses'],
 ]
 
 const [usualKey = ''] = validKeys
@@ -223,6 +223,9 @@ function written({ route, ...request }: Request): { url: string; headers: Header
     headers[place] = place === 'Authorization' ? `Bearer ${values.join(', ')}` : values.join(', ')
   }
   const { strayHeader, strayQuery, inQuery, inPath, provider_name } = request
+  if (route.method === 'GET' && route.path === '/v1/responses') {
+    Object.assign(headers, { Connection: 'Upgrade', Upgrade: 'websocket' })
+  }
   if (provider_name !== undefined) headers['X-Provider'] = provider_name
   if (strayHeader !== undefined) headers[strayHeader[0]] = strayHeader[1]
   const encode = (text: string) => (request.isEncoded ? text.replace('_', '%5F') : text)

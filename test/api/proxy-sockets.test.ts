@@ -6,6 +6,7 @@ import type { ProjectKeys } from '../../src/capabilities/edge/proxy/index.ts'
 import { exchangeToRecords } from '../../src/capabilities/records/exchanges/index.ts'
 import { createPricing } from '../../src/capabilities/records/pricing/index.ts'
 import type { Exchange } from '../../src/model/exchange.ts'
+import { openOutbound } from '../../src/platform/outbound/index.ts'
 import { writtenProviders } from '../support/providers-file.ts'
 import { endingOf, goodHeaders } from '../support/proxy.ts'
 import { proxyServer } from '../support/proxy-server.ts'
@@ -166,6 +167,23 @@ describe('calls of a socket', () => {
   })
 })
 
+test('calls of two projects are records of their own projects', async () => {
+  const scopes = new Set(['proxy:write'] as const)
+  const keys: ProjectKeys = {
+    authenticate: (key) => ({ key_id: key, project_id: `project of ${key}`, scopes }),
+  }
+  await using provider = await socketProvider()
+  await using proxy = await proxyServer({ ...provider, keys })
+  const sent = ['lt_one', 'lt_two']
+  const clients = await Promise.all(
+    sent.map((key) => openSocket(proxy.origin, { ...goodHeaders, 'x-api-key': key })),
+  )
+  for (const client of clients) client.socket.send(create())
+  await proxy.recorded(1)
+  const owners = proxy.exchanges.map(({ facts }) => [facts.key_id, facts.project_id])
+  expect(owners.sort()).toEqual(sent.map((key) => [key, `project of ${key}`]))
+})
+
 describe('a connection that ends after any number of messages leaves one record for each call', () => {
   const counts = [0, 1, 2, 3]
   const answering = (count: number) =>
@@ -292,6 +310,49 @@ describe('refused on the socket with an error event, and recorded', () => {
     expect(refused.endings).toMatchObject([{ outcome: 'refused', status_code: 429 }])
     expect(provider.messages).toEqual([])
   })
+})
+
+test('a client that leaves while its key is looked up leaves one record', async () => {
+  await using provider = await socketProvider()
+  const scopes = new Set(['proxy:write'] as const)
+  const found = Promise.withResolvers<{
+    key_id: string
+    project_id: string
+    scopes: typeof scopes
+  }>()
+  const key = { key_id: 'k', project_id: 'p', scopes }
+  let lookups = 0
+  const keys: ProjectKeys = {
+    authenticate() {
+      lookups += 1
+      return lookups === 1 ? key : found.promise
+    },
+  }
+  await using proxy = await proxyServer({ ...provider, keys })
+  const client = await openSocket(proxy.origin, goodHeaders)
+  client.socket.send(create())
+  await expect.poll(() => lookups).toBe(2)
+  client.socket.terminate()
+  found.resolve(key)
+  await proxy.recorded()
+  await proxy.proxy.drain()
+  expect(proxy.exchanges).toHaveLength(1)
+})
+
+test('a provider of the file is reached through the guard of outbound requests', async () => {
+  await using provider = await socketProvider()
+  const { port } = new URL(provider.base_urls.openai)
+  const source = `providers:
+  - {name: local, base_url: "http://inside.test:${port}/v1", formats: [responses]}
+`
+  const resolve = async () => [{ address: '127.0.0.1', family: 4 }]
+  const headers = { ...goodHeaders, 'x-provider': 'local' }
+  using file = writtenProviders(source)
+  await using refusing = await proxyServer({
+    ...{ ...provider, ...file, outbound: openOutbound({ allowed: [], resolve }) },
+  })
+  expect((await refusalOf(openSocket(refusing.origin, headers))).status).toBe(502)
+  expect(provider.requests).toEqual([])
 })
 
 test('a message longer than a body may be closes the socket', async () => {

@@ -1,7 +1,7 @@
 /** The parts of `ws` that tests use; the package has no types of its own. */
 declare module 'ws' {
   import type { EventEmitter } from 'node:events'
-  import type { IncomingMessage } from 'node:http'
+  import type { IncomingMessage, Server } from 'node:http'
 
   export interface ClientOptions {
     headers?: Record<string, string>
@@ -25,8 +25,9 @@ declare module 'ws' {
 
   export class WebSocketServer extends EventEmitter {
     constructor(options: {
-      port: number
-      host: string
+      port?: number
+      host?: string
+      server?: Server
       maxPayload?: number
       verifyClient?: (
         info: { req: IncomingMessage },

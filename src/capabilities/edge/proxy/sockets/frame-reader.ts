@@ -69,7 +69,7 @@ export class FrameReader {
     return this.#headerBytes === 0 && !this.#isInPayload && !this.#isInMessage
   }
 
-  /** Reads the next bytes. Throws FrameFault; the reader is then of no more use. */
+  /** Reads the next bytes. Throws FrameFault; the reader can then not go on. */
   push(chunk: Buffer): void {
     for (let at = 0; at < chunk.length; ) {
       at = this.#isInPayload ? this.#readPayload(chunk, at) : this.#readHeader(chunk, at)

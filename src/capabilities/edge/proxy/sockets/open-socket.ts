@@ -3,7 +3,8 @@ import type { Call } from '../call/call.ts'
 import type { ProjectKey } from '../contract.ts'
 import type { ResponseHeaders } from '../relay/response-headers.ts'
 import type { Upstream } from '../relay/upstream.ts'
-import { SocketSession, type SocketSessionOptions } from './socket-session.ts'
+import type { SocketSessionOptions } from './session-options.ts'
+import { SocketSession } from './socket-session.ts'
 
 /**
  * Switches the connection of a client to the WebSocket that the provider has opened. Returns the

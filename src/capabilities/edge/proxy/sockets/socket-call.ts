@@ -6,7 +6,7 @@ import type { CallServices } from '../call/call-services.ts'
 import type { CallContext, RequestHeaders } from '../call/request-headers.ts'
 import type { Ending, ProjectKey } from '../contract.ts'
 
-/** What the calls of a socket share. */
+/** The opening of a socket and its owner, which all its calls share. */
 export type SocketOwner = {
   readonly services: CallServices
   readonly handshake: Call

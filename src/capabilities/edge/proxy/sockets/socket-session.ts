@@ -1,5 +1,4 @@
 import { Socket } from 'node:net'
-import type { Duplex } from 'node:stream'
 import { type Problem, problem } from '../../../../kernel/problem.ts'
 import { formatSocketError } from '../call/provider-error.ts'
 import { KeyMask } from '../relay/key-mask.ts'
@@ -8,23 +7,11 @@ import { ClientMessages, type ClientUnit } from './client-messages.ts'
 import { FrameFault } from './frame-reader.ts'
 import { closeCodes, closeFrame, textFrame } from './frames.ts'
 import { MessageHead } from './message-head.ts'
-import { SocketCall, type SocketOwner } from './socket-call.ts'
+import type { SocketSessionOptions, Verdict } from './session-options.ts'
+import { SocketCall } from './socket-call.ts'
 
 /** Time that a side has to take the last bytes before its connection is closed. */
 const lastWords_ms = 1_000
-
-/** A socket, from the switch of its protocol to its end. */
-export type SocketSessionOptions = SocketOwner & {
-  client: Socket
-  /** The connection to the provider. */
-  upstream: Duplex
-  /** Decides whether a message may go on. */
-  admit: (message: { isCall: boolean }) => Verdict | Promise<Verdict>
-  onEnd: () => void
-}
-
-/** The refusal of a message; undefined when it goes on. */
-export type Verdict = Problem | undefined
 
 /**
  * Passes the frames of a socket both ways, as they came. Messages of the client go on when they are whole and
@@ -37,13 +24,15 @@ export class SocketSession {
   readonly #tap: AnswerTap
   readonly #mask: KeyMask | undefined
   #units: ClientUnit[] = []
-  /** Frames of ours for the client, which wait until the provider's message is whole. */
+  /** Frames of the proxy itself for the client, which wait until the provider's message is whole. */
   #own: Buffer[] = []
   #heldBytes = 0
   #isWaiting = false
   #isLeaving = false
   #isClosing = false
   #hasEnded = false
+  /** The end of the calls, once a side has left; also of a call that was being admitted. */
+  #endCall: ((call: SocketCall) => void) | undefined
 
   constructor(options: SocketSessionOptions) {
     this.#options = options
@@ -113,8 +102,7 @@ export class SocketSession {
   #fromClient(chunk: Buffer): void {
     if (this.#isClosing) return
     const { services } = this.#options
-    this.#heldBytes += chunk.length
-    services.bodyBytesInFlight += chunk.length
+    this.#release(-chunk.length)
     this.#units.push(...this.#messages.take(chunk))
     if (services.bodyBytesInFlight > services.settings.body_bytes_inflight_max) {
       this.#fail(problem('overloaded', { retry_after_s: 1 }), closeCodes.try_later)
@@ -136,7 +124,10 @@ export class SocketSession {
     const isCall = head.type === 'response.create'
     const { stream_id } = head
     const settle = (verdict: Verdict) => {
-      if (verdict === undefined) {
+      const ended = this.#endCall
+      if (ended !== undefined) {
+        if (isCall) ended(this.#open({ payload, stream_id }))
+      } else if (verdict === undefined) {
         if (isCall) this.#calls.push(this.#open({ payload, stream_id }))
         this.#forward(unit)
       } else this.#refuse(unit, { payload, stream_id }, { verdict, isCall })
@@ -150,7 +141,6 @@ export class SocketSession {
     this.#options.client.pause()
     void verdict.then((found) => {
       this.#isWaiting = false
-      if (this.#isClosing) return
       settle(found)
       this.#forwardUnits()
       this.#resumeClient()
@@ -179,7 +169,9 @@ export class SocketSession {
     this.#send(textFrame(formatSocketError(verdict, message.stream_id)))
   }
 
+  /** Counts bytes of the client that are no longer held. */
   #release(bytes: number): void {
+    if (this.#hasEnded) return
     this.#heldBytes -= bytes
     this.#options.services.bodyBytesInFlight -= bytes
   }
@@ -209,7 +201,7 @@ export class SocketSession {
     if (this.#isLeaving) this.leave()
   }
 
-  /** Sends a frame of ours to the client, after the message that the provider is sending. */
+  /** Sends a frame of the proxy itself to the client, after the message that the provider is sending. */
   #send(frame: Buffer): void {
     if (this.#tap.reader.isAtBoundary) this.#options.client.write(frame)
     else this.#own.push(frame)
@@ -254,7 +246,7 @@ export class SocketSession {
     this.#close(closeCodes.going_away, 'idle')
   }
 
-  /** Ends the calls with an error of ours and closes the socket. */
+  /** Ends the calls with an error of the proxy and closes the socket. */
   #fail(fault: Problem, close_code: number): void {
     if (this.#isClosing) return
     const isOurs = fault.code === 'shutting_down'
@@ -265,6 +257,7 @@ export class SocketSession {
   }
 
   #endCalls(end: (call: SocketCall) => void): void {
+    this.#endCall ??= end
     for (const call of this.#calls.splice(0)) end(call)
   }
 
@@ -283,9 +276,9 @@ export class SocketSession {
   /** Leaves both sides; one that does not close its connection in time is closed. */
   #end(): void {
     if (this.#hasEnded) return
+    this.#release(this.#heldBytes)
     this.#hasEnded = true
     const { client, upstream, services, onEnd } = this.#options
-    this.#release(this.#heldBytes)
     services.sockets.delete(this)
     const timer = setTimeout(() => {
       client.destroy()
