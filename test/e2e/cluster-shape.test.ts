@@ -60,10 +60,13 @@ async function probe(url: string, path: string): Promise<number> {
 
 const roles = () => [cluster.proxy, cluster.api, cluster.worker]
 
+/** Paths that clients of providers, exporters and the SDKs of Langfuse call. */
+const ofClients = /^\/(v1|v1beta|openai|api\/public)\//
+
 describe('each role', () => {
   test.each([
-    ['proxy', (url: string) => /^\/v1(beta)?\//.test(url)],
-    ['api', (url: string) => !/^\/v1(beta)?\//.test(url)],
+    ['proxy', (url: string) => ofClients.test(url)],
+    ['api', (url: string) => !ofClients.test(url)],
   ] as const)('%s serves its routes and describes exactly these', async (role, isOwn) => {
     const answer = await fetch(`${cluster[role].base_url}/openapi.json`)
     const document = (await answer.json()) as { paths: object }

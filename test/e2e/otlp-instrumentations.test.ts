@@ -18,10 +18,15 @@ beforeAll(async () => {
   runs = await runLibraries(libraries)
 })
 
-test('the ledger balances: everything that was sent is stored', () => {
+test('the ledger balances: everything that was sent is stored, but for metrics', () => {
   const items = libraries.reduce((sum, library) => sum + library.items, 0)
-  const sums = { accepted: items, stored: items, rejected: 0, pending: 0, lost: 0, masked: 0 }
+  const sums = { stored: items, pending: 0, lost: 0, masked: 0 }
+  const { accepted, rejected, rejected_by_reason } = runs.ledger
   expect(runs.ledger).toMatchObject(sums)
+  expect([accepted, rejected_by_reason]).toEqual([
+    items + Number(rejected),
+    [{ reason: 'unknown_metric', items: rejected }],
+  ])
 })
 
 test('the programs really called the provider', () => {

@@ -166,9 +166,17 @@ function findOpen(state: RunState, open: readonly number[], reported: CallResult
   }
   return open.findIndex((index) => {
     const use = state.tools[index]
-    if (use === undefined || (id !== '' && use.tool_call_id !== '')) return false
+    if (use === undefined || !mayAnswer(id, use.tool_call_id)) return false
     return tool_name === '' || use.name === tool_name
   })
+}
+
+/**
+ * Tells whether a result may answer a call by its place. Responses names a call twice, and some
+ * instrumentations report the name of the item (`fc_…`) in answers and that of the call in histories.
+ */
+function mayAnswer(id: string, asked: string): boolean {
+  return id === '' || asked === '' || (id.startsWith('call_') && asked.startsWith('fc_'))
 }
 
 /** Tells whether two uses have the same id and come from the same answer. */

@@ -71,7 +71,16 @@ function linkRecord(
   const row = byTrace.get(record?.trace_id ?? '')?.find((one) => one.observation_id === counts)
   if (row === undefined) return
   const [of, from] = isRetrieved(span) ? [span, row] : [row, span]
-  if (of.parent_observation_id === '' && !links.has(of)) links.set(of, from)
+  if (of.parent_observation_id !== '') return
+  // Of several spans the first counts, in any order of the rows.
+  const known = links.get(of)
+  if (known === undefined || isBefore(from, known)) links.set(of, from)
+}
+
+function isBefore(one: StoredHead, other: StoredHead): boolean {
+  if (one.start_time !== other.start_time) return one.start_time < other.start_time
+  const keyOf = ({ trace_id, observation_id }: StoredHead) => `${trace_id} ${observation_id}`
+  return keyOf(one) < keyOf(other)
 }
 
 function linkCalls(

@@ -37,6 +37,10 @@ const usual = fc.record({
   }),
 })
 
+test.each(['""', '1', 'true', 'null', '{'])('%s is no batch', (text) => {
+  expect(() => decodeLiteLlm(Buffer.from(text))).toThrow('expected a JSON list of calls')
+})
+
 test('any batch gives a call or a rejection for each item, in a list as in lines', () => {
   const items = fc.array(fc.oneof(call, usual, fc.jsonValue({ maxDepth: 2 })), { maxLength: 6 })
   fc.assert(

@@ -36,11 +36,17 @@ export function decodeLiteLlm(body: Buffer): OtlpRequest<LiteLlmCall> {
 function itemsIn(text: string): readonly unknown[] {
   if (text.trim() === '') return []
   const whole = parsedJson(text)
-  if (whole !== undefined) return Array.isArray(whole) ? whole : [whole]
+  if (Array.isArray(whole)) return whole
+  if (objectFrom(whole) !== undefined) return [whole]
+  if (whole !== undefined) throw notCalls()
   const lines = text.split('\n').filter((line) => line.trim() !== '')
   const items = lines.map(parsedJson)
   if (!items.includes(undefined)) return items
-  throw new OtlpDecodeError('expected a JSON list of calls, or one call on each line')
+  throw notCalls()
+}
+
+function notCalls(): OtlpDecodeError {
+  return new OtlpDecodeError('expected a JSON list of calls, or one call on each line')
 }
 
 function liteLlm() {

@@ -69,6 +69,9 @@ const exports: readonly ExportRoute[] = [
 
 const anyObject = z.record(z.string(), z.unknown())
 
+/** An item that is no call is told as rejected. */
+const callsOfLiteLlm = z.union([z.array(z.unknown()), anyObject])
+
 const scope = { level: 'project', role: 'editor', key: 'ingest:write' } as const
 
 const keyHeaders: RawRoute['headers'] = [
@@ -105,7 +108,7 @@ function exportRoute(receiver: OtlpReceiver, { signal, ...route }: ExportRoute):
     auth: 'key',
     scope,
     headers,
-    body: anyObject,
+    body: signal === 'litellm' ? callsOfLiteLlm : anyObject,
     reply: anyObject,
     error_format: 'RpcStatus',
     errors,

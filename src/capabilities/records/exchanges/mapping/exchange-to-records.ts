@@ -1,11 +1,7 @@
 import { conversationIdFrom } from '../../../../kernel/ids.ts'
 import { isForbiddenKey, objectFrom, textFrom } from '../../../../kernel/json-values.ts'
 import type { Exchange, ExchangeFacts } from '../../../../model/exchange.ts'
-import type {
-  CorrelationDraft,
-  IngestRecords,
-  ObservationDraft,
-} from '../../../../model/ingest-records.ts'
+import type { IngestRecords, ObservationDraft } from '../../../../model/ingest-records.ts'
 import type { Observation } from '../../../../model/observation.ts'
 import { taskRuleAttribute } from '../../../../model/task-rules.ts'
 import {
@@ -19,6 +15,7 @@ import { retrievedCallIds } from '../../same-call/index.ts'
 import { columnText, cutText, scrubbed } from '../answer/body-text.ts'
 import { outputOf, type ReadAnswer, readAnswer, toolCallsOf } from '../answer/read-answer.ts'
 import { type CallUsage, callUsage, type TokenCounter } from '../usage/call-usage.ts'
+import { correlationsOf } from './correlations.ts'
 import { callEnding, isRetrieval } from './exchange-facts.ts'
 import { addParameters, model_chars_max, type ReadRequest, readRequest } from './read-request.ts'
 
@@ -59,26 +56,6 @@ function pairsOf(record: Readonly<Record<string, string>>): string[] {
   const pairs: string[] = []
   for (const key in record) pairs.push(key, record[key] ?? '')
   return pairs
-}
-
-const correlationTypes = [
-  ['w3c.traceparent', 'w3c_traceparent'],
-  ['w3c.tracestate', 'w3c_tracestate'],
-  ['w3c.baggage', 'w3c_baggage'],
-] as const
-
-const value_chars_max = 2_048
-
-function correlationsOf(observation: Observation): CorrelationDraft[] {
-  const { project_id, trace_id, observation_id, start_time, attributes } = observation
-  const about = { project_id, trace_id, observation_id, time: start_time, source: 'proxy' } as const
-  const correlations: CorrelationDraft[] = []
-  for (const [key, correlation_type] of correlationTypes) {
-    const correlation_value = attributes[key]?.slice(0, value_chars_max) ?? ''
-    if (correlation_value === '') continue
-    correlations.push({ ...about, correlation_type, correlation_value, metadata: [] })
-  }
-  return correlations
 }
 
 /** Version of this mapping, stored in every row. */
