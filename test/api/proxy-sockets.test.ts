@@ -386,9 +386,25 @@ test('a client that does not read holds the provider back', async () => {
   expect(observationOf(proxy.exchanges[0])).toMatchObject({ usage_source: 'provider' })
 })
 
+test('a client that never reads is left after the idle timeout', async () => {
+  const part = JSON.stringify({ type: 'response.output_text.delta', delta: 'x'.repeat(100_000) })
+  await using provider = await socketProvider((socket) => {
+    for (let sent = 0; sent < 400; sent += 1) socket.send(part)
+  })
+  await using proxy = await proxyServer({ ...provider, settings: { idle_timeout_ms: 500 } })
+  const client = await openSocket(proxy.origin, goodHeaders)
+  client.socket.pause()
+  client.socket.send(create())
+  expect(endingOf(await proxy.recorded())).toMatchObject({
+    ...{ outcome: 'client_gone', status_code: 200 },
+  })
+  expect(proxy.exchanges).toHaveLength(1)
+  client.socket.terminate()
+})
+
 test('a call without an answer ends after the idle timeout', async () => {
   await using provider = await socketProvider(() => undefined)
-  await using proxy = await proxyServer({ ...provider, settings: { idle_timeout_ms: 100 } })
+  await using proxy = await proxyServer({ ...provider, settings: { idle_timeout_ms: 500 } })
   const client = await openSocket(proxy.origin, goodHeaders)
   client.socket.send(create())
   expect(await client.closed).toEqual({ code: 1001, reason: 'idle' })
