@@ -22,7 +22,7 @@ export const exchangeEndpoints = [
   'moderations',
 ] as const
 
-/** The endpoints of which a record has the envelope only: no content, whatever its media type. */
+/** The endpoints of which a record has the envelope only, and no content. */
 const envelopeEndpoints: ReadonlySet<string> = new Set(['images', 'audio', 'rerank', 'moderations'])
 
 /** Returns whether the record of a call has the envelope only. */

@@ -35,7 +35,7 @@ type Format = {
   /** The last event of a complete stream; absent for a format whose streams have no mark. */
   readonly last_event?: 'done' | 'message_stop' | 'response_end'
   /**
-   * `passed`: bytes of any media type pass, whatever they mean. The headers of the client tell whose
+   * `passed`: bytes of any media type pass. The headers of the client tell whose
    * API it means, as they do for lists of models.
    */
   readonly kind?: 'models' | 'passed'
