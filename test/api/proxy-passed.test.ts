@@ -84,6 +84,21 @@ describe('the client of OpenAI', () => {
     expect(rowOf(transcription)).toMatchObject({ status: 'ok', output: '', usage_source: 'none' })
   })
 
+  test('a large answer passes, and is not read for usage', async () => {
+    await using provider = await replayingProvider()
+    await using proxy = await proxyServer(provider)
+    const body = JSON.stringify({
+      data: [{ b64_json: 'a'.repeat(300_000) }],
+      usage: { input_tokens: 1 },
+    })
+    provider.answer(json(body))
+    const answer = await rawPost(`${proxy.origin}/v1/images/edits`, {}, goodHeaders).answer
+    expect(answer.body.toString()).toBe(body)
+    const exchange = await proxy.recorded()
+    expect(exchange.response).toHaveLength(0)
+    expect(rowOf(exchange)).toMatchObject({ status: 'ok', usage_source: 'none' })
+  })
+
   test('moderates: a step of its own type, told from images', async () => {
     await using provider = await replayingProvider()
     await using proxy = await proxyServer(provider)
