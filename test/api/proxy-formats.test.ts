@@ -332,8 +332,8 @@ test('only chat completions and completions are asked for usage', async () => {
 
 describe('errors have the shape of the API', () => {
   const unknown: [line: string, headers: Record<string, string>, shape: Shape][] = [
-    ['POST /v1/audio/speech', {}, 'openai'],
-    ['POST /v1/files', { 'anthropic-version': '2023-06-01' }, 'anthropic'],
+    ['POST /v1/fine_tuning/jobs', {}, 'openai'],
+    ['POST /v1/skills', { 'anthropic-version': '2023-06-01' }, 'anthropic'],
     ['POST /v1/messages/batches', {}, 'anthropic'],
     ['POST /v1beta/cachedContents', {}, 'google'],
     ['GET /v1/interactions/1', {}, 'google'],
