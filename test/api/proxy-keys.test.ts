@@ -188,7 +188,7 @@ const posts = [
 ]
 const gets = [
   ...['/v1/models', '/v1/models/m', '/v1beta/models', '/v1beta/models/m'],
-  ...['/v1/responses/resp_1', '/v1beta/interactions/v1_1', '/models'],
+  ...['/v1/responses/resp_1', '/v1beta/interactions/v1_1', '/models', '/v1/responses'],
   ...['/v1/files/f_1/content', '/v1beta/files', '/v1/batches', '/v1/vector_stores/vs_1/files'],
 ]
 const deletes = ['/v1/files/f_1', '/v1beta/files/f_1', '/v1/conversations/c_1', '/agents/a_1']
@@ -236,6 +236,9 @@ function written({ route, ...request }: Request): { url: string; headers: Header
     headers[place] = place === 'Authorization' ? `Bearer ${values.join(', ')}` : values.join(', ')
   }
   const { strayHeader, strayQuery, inQuery, inPath, provider_name } = request
+  if (route.method === 'GET' && route.path === '/v1/responses') {
+    Object.assign(headers, { Connection: 'Upgrade', Upgrade: 'websocket' })
+  }
   if (provider_name !== undefined) headers['X-Provider'] = provider_name
   if (strayHeader !== undefined) headers[strayHeader[0]] = strayHeader[1]
   const encode = (text: string) => (request.isEncoded ? text.replace('_', '%5F') : text)

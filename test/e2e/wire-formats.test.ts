@@ -3,7 +3,9 @@ import type { AddressInfo } from 'node:net'
 import Anthropic from '@anthropic-ai/sdk'
 import { GoogleGenAI } from '@google/genai'
 import OpenAI from 'openai'
+import { ResponsesWS } from 'openai/resources/responses/ws'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { type WebSocket, WebSocketServer } from 'ws'
 import { type Api, apiByKey } from '../support/clients/api-reader.ts'
 import { eventually } from '../support/eventually.ts'
 import { type SingleMachine, startSingleMachine } from '../support/single-machine.ts'
@@ -54,6 +56,15 @@ beforeAll(async () => {
       calls += 1
       response.writeHead(200, { 'content-type': 'application/json' })
       response.end(JSON.stringify(answerOf(path, calls)))
+    })
+  })
+  new WebSocketServer({ server: provider }).on('connection', (socket: WebSocket) => {
+    socket.on('message', () => {
+      calls += 1
+      const response = answerOf('/v1/responses', calls)
+      for (const type of ['response.created', 'response.completed']) {
+        socket.send(JSON.stringify({ type, response }))
+      }
     })
   })
   await new Promise<void>((resolve) => provider.listen(0, '127.0.0.1', resolve))
@@ -113,6 +124,27 @@ async function runStateful(task: string): Promise<void> {
   }
 }
 
+/** An agent that keeps one socket open for all its calls. */
+async function runSocket(task: string): Promise<void> {
+  const baseURL = `${machine.service.base_url}/v1`
+  const openai = new OpenAI({ apiKey: 'sk-provider', baseURL })
+  const socket = new ResponsesWS(openai, { headers: headersOf(task) })
+  const input: OpenAI.Responses.ResponseInput = [{ role: 'user', content: 'Fix the test.' }]
+  for (let step = 0; step < steps; step += 1) {
+    const answer = new Promise<OpenAI.Responses.Response>((resolve, reject) => {
+      socket.once('response.completed', ({ response }) => resolve(response))
+      socket.once('error', reject)
+    })
+    socket.send({ type: 'response.create', model: 'gpt-5-mini', input })
+    for (const item of (await answer).output) {
+      input.push(item as OpenAI.Responses.ResponseInputItem)
+      if (item.type !== 'function_call') continue
+      input.push({ type: 'function_call_output', call_id: item.call_id, output: result })
+    }
+  }
+  socket.close()
+}
+
 async function runMessages(task: string): Promise<void> {
   const { 'X-API-Key': ours, ...more } = headersOf(task)
   const anthropic = new Anthropic({
@@ -156,6 +188,7 @@ async function runGenerateContent(task: string): Promise<void> {
 
 test.each([
   ['responses', runResponses],
+  ['socket', runSocket],
   ['stateful', runStateful],
   ['messages', runMessages],
   ['generate_content', runGenerateContent],

@@ -1,4 +1,5 @@
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import { createServer, type IncomingMessage, type Server, ServerResponse } from 'node:http'
+import type { Socket } from 'node:net'
 import { newId } from '../../kernel/ids.ts'
 import { holdsProjectKey } from '../../kernel/project-key-text.ts'
 import type { Clock } from '../../kernel/time.ts'
@@ -40,8 +41,9 @@ export function nodeServer(
   }
   const [fallback] = routes
   const enter = createRawEntry(options, limits)
-  return createServer(
+  const server = createServer(
     {
+      shouldUpgradeCallback: isUpgrade,
       maxHeaderSize: options.header_bytes_max,
       requestTimeout: options.request_timeout_ms,
       keepAliveTimeout: options.keep_alive_ms,
@@ -66,6 +68,29 @@ export function nodeServer(
       return beside.refuse(request, response, unroutable.faultOf(request.method, url))
     },
   )
+  server.on('upgrade', (request, socket: Socket, head) => {
+    socket.on('error', () => socket.destroy())
+    if (head.length > 0) socket.unshift(head)
+    server.emit('request', request, responseOn(socket, request))
+  })
+  return server
+}
+
+/** Returns whether a request asks for a WebSocket. */
+export function isUpgrade({ method, headers }: IncomingMessage): boolean {
+  return method === 'GET' && headers.upgrade?.toLowerCase() === 'websocket'
+}
+
+/**
+ * Returns the response to a request that asks for a WebSocket. A route that opens one takes the socket from
+ * the response; after the answer of any other, the connection closes.
+ */
+function responseOn(socket: Socket, request: IncomingMessage): ServerResponse {
+  const response = new ServerResponse(request)
+  response.shouldKeepAlive = false
+  response.assignSocket(socket)
+  response.on('finish', () => socket.destroySoon())
+  return response
 }
 
 /**

@@ -119,6 +119,14 @@ export const callRoutes: readonly CallRoute[] = [
   },
   {
     method: 'GET',
+    url: '/v1/responses',
+    aliases: ofVersion1,
+    endpoint: 'responses',
+    id: 'openResponsesSocket',
+    summary: 'Open a WebSocket of the Responses API; each response on it is recorded as a call',
+  },
+  {
+    method: 'GET',
     url: '/v1/responses/{response_id}',
     aliases: ofVersion1,
     endpoint: 'responses.retrieve',

@@ -2,8 +2,9 @@ import { sleep } from '../../../kernel/time.ts'
 import { answerClientError, createRateLimiter } from '../../../platform/http/index.ts'
 import { portsOf } from '../../../platform/outbound/index.ts'
 import { createQuietLog } from '../../../platform/telemetry/index.ts'
-import { Call, type CallServices } from './call/call.ts'
+import { Call } from './call/call.ts'
 import { createCallIds } from './call/call-ids.ts'
+import type { CallServices, OpenCall } from './call/call-services.ts'
 import { dialectOfPath, dialectOfRoute } from './call/dialect.ts'
 import { createIntake } from './call/intake.ts'
 import { createProxyMeters } from './call/meters.ts'
@@ -22,7 +23,7 @@ const lastWords_ms = 1_000
 /** Makes the proxy, which answers, counts and records each request. */
 export function createProxy(dependencies: ProxyDependencies): CompletionProxy {
   const { keys, settings, clock, logger, metrics, recorder } = dependencies
-  const inFlight = new SlotList<Call>()
+  const inFlight = new SlotList<OpenCall>()
   const waiting: (() => void)[] = []
   let stopping = false
   const services: CallServices = {
@@ -33,6 +34,7 @@ export function createProxy(dependencies: ProxyDependencies): CompletionProxy {
     ids: createCallIds(),
     quietLog: createQuietLog(logger, clock, logInterval_ms),
     inFlight,
+    sockets: new Set(),
     bodyBytesInFlight: 0,
     callEnded: () => {
       if (inFlight.size === 0) for (const resolve of waiting.splice(0)) resolve()
@@ -54,6 +56,7 @@ export function createProxy(dependencies: ProxyDependencies): CompletionProxy {
   const watch = watchBlockedCalls(inFlight, settings.idle_timeout_ms)
   function drain(): Promise<void> {
     stopping = true
+    for (const socket of services.sockets) socket.leave()
     if (inFlight.size === 0) return Promise.resolve()
     return new Promise((resolve) => waiting.push(resolve))
   }
@@ -76,6 +79,7 @@ export function createProxy(dependencies: ProxyDependencies): CompletionProxy {
     async close() {
       watch.stop()
       for (const call of inFlight.all()) call.stop()
+      for (const socket of services.sockets) socket.stop()
       const drained = new AbortController()
       await Promise.race([drain().then(() => drained.abort()), sleep(lastWords_ms, drained.signal)])
       for (const call of inFlight.all()) call.abandon()
@@ -119,7 +123,7 @@ const look_ms_max = 5_000
  * Ends calls whose client has not read for `idle_timeout_ms`. undici pauses its own timer while an
  * answer is held back, so it would wait forever. All calls share one timer.
  */
-function watchBlockedCalls(calls: SlotList<Call>, idle_timeout_ms: number): { stop(): void } {
+function watchBlockedCalls(calls: SlotList<OpenCall>, idle_timeout_ms: number): { stop(): void } {
   const look = () => {
     const before_ms = performance.now() - idle_timeout_ms
     for (const call of calls.all()) {

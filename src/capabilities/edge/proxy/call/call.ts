@@ -1,15 +1,13 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { Socket } from 'node:net'
 import { type Problem, problem } from '../../../../kernel/problem.ts'
-import type { Clock } from '../../../../kernel/time.ts'
 import type { Outcome } from '../../../../model/observation.ts'
 import { discardRest } from '../../../../platform/http/index.ts'
-import type { QuietLog } from '../../../../platform/telemetry/index.ts'
-import type { Ending, ExchangeRecorder, ProjectKey, ProxySettings } from '../contract.ts'
+import type { Ending, ProjectKey } from '../contract.ts'
 import { type Dialect, type Endpoint, isRecorded, isRetrieval } from '../formats.ts'
 import type { CallRelay, RelayedCall } from '../relay/relayed-call.ts'
 import type { Upstream } from '../relay/upstream.ts'
 import { hasLargeRest, noBytes, type ProviderAnswer, RequestBody } from './bodies.ts'
-import type { CallIds } from './call-ids.ts'
 import {
   clientGoneEnding,
   complete,
@@ -19,28 +17,12 @@ import {
   redactKey,
   toExchangeFacts,
 } from './call-record.ts'
+import type { CallServices } from './call-services.ts'
 import { type CallTarget, toTarget } from './call-target.ts'
 import { isFinal } from './final-response.ts'
-import type { ProxyMeters } from './meters.ts'
 import { writeProviderError } from './provider-error.ts'
 import { type CallContext, noContext, type RequestHeaders } from './request-headers.ts'
-import type { SlotList } from './slot-list.ts'
 import { parseTraceparent, type TraceParent } from './trace-context.ts'
-
-/** Services that all calls of a proxy share. */
-export type CallServices = {
-  readonly settings: ProxySettings
-  readonly clock: Clock
-  readonly recorder: ExchangeRecorder
-  readonly meters: ProxyMeters
-  readonly ids: CallIds
-  readonly quietLog: QuietLog
-  readonly inFlight: SlotList<Call>
-  /** Bytes of request bodies held by calls in flight. */
-  bodyBytesInFlight: number
-  /** Called after a call has left `inFlight`. */
-  callEnded(): void
-}
 
 /**
  * One call, from the headers of its request to its record. It ends exactly once, when the response
@@ -51,6 +33,8 @@ export class Call implements RelayedCall {
   readonly response: ServerResponse
   readonly endpoint: Endpoint
   readonly dialect: Dialect
+  /** True for the opening of a socket, whose calls have records of their own. */
+  readonly isSocket: boolean
   readonly headers: RequestHeaders
   readonly services: CallServices
   readonly target: CallTarget
@@ -79,6 +63,7 @@ export class Call implements RelayedCall {
   #ending: Ending | undefined
   #endedAt_ms = 0
   #isClosed = false
+  #isHandedOver = false
 
   constructor(
     services: CallServices,
@@ -88,6 +73,7 @@ export class Call implements RelayedCall {
     this.services = services
     this.endpoint = endpoint
     this.dialect = dialect
+    this.isSocket = endpoint === 'responses' && exchange.request.method === 'GET'
     this.request = exchange.request
     this.response = exchange.response
     this.headers = exchange.headers
@@ -126,6 +112,21 @@ export class Call implements RelayedCall {
 
   setContext(context: CallContext): void {
     this.#context = context
+  }
+
+  /** The context that the headers name. */
+  get context(): CallContext {
+    return this.#context
+  }
+
+  /** Returns the connection to the client, whose socket has opened. The call ends. */
+  handOver(): Socket | null {
+    const { socket } = this.response
+    if (socket !== null) this.response.detachSocket(socket)
+    this.#isHandedOver = true
+    this.settle(complete(101))
+    this.#close()
+    return socket
   }
 
   /** Counts the call as one of the provider's until it closes. */
@@ -254,6 +255,7 @@ export class Call implements RelayedCall {
   }
 
   #report(): void {
+    if (this.#isHandedOver) return
     const answer = this.#answer
     const ending = this.#ending ?? endingFrom('refused', problem('internal_error'))
     const provider = this.#upstream?.provider ?? ''
@@ -266,7 +268,7 @@ export class Call implements RelayedCall {
       duration_s: this.#endedAt_ms / 1000,
       first_byte_s: first_ms === undefined ? null : first_ms / 1000,
     })
-    if (!this.#key || !isRecorded(this.endpoint)) return
+    if (!this.#key || this.isSocket || !isRecorded(this.endpoint)) return
     const { capture_request_bytes_max } = this.services.settings
     const isRequestCaptured = this.body.isCaptured(capture_request_bytes_max)
     const facts = toExchangeFacts(this, {

@@ -1,10 +1,12 @@
 import { Problem, problem } from '../../../../kernel/problem.ts'
-import type { RateLimiter } from '../../../../platform/http/index.ts'
+import { isUpgrade, type RateLimiter } from '../../../../platform/http/index.ts'
 import type { Logger } from '../../../../platform/telemetry/index.ts'
 import type { ProjectKey, ProjectKeys } from '../contract.ts'
 import { type Dialect, formats, isPassed, isRetrieval } from '../formats.ts'
 import { Relay, type RelayServices } from '../relay/relay.ts'
 import type { Upstream, Upstreams } from '../relay/upstream.ts'
+import { switchProtocol } from '../sockets/open-socket.ts'
+import type { SocketSessionOptions, Verdict } from '../sockets/session-options.ts'
 import type { Call } from './call.ts'
 import {
   checkResponseId,
@@ -15,6 +17,7 @@ import {
 } from './call-target.ts'
 import { type Credentials, readCredentials } from './credentials.ts'
 import { addProviderKey } from './provider-key.ts'
+import { bodyTooLarge, overloaded, readBody } from './read-body.ts'
 import { readContext } from './request-headers.ts'
 import { addTraceparent } from './trace-context.ts'
 
@@ -62,6 +65,11 @@ export function createIntake(
     }
     const upstream = admit(call, { credentials, key, upstreams })
     call.setUpstream(upstream)
+    if (call.isSocket) {
+      checkUpgrade(call)
+      openSocket(call, { upstream, credentials, key })
+      return
+    }
     readBody(call, {
       complete: () => guarded(call, () => send(call, upstream)),
       refused: (fault) => call.refuse(fault),
@@ -72,6 +80,43 @@ export function createIntake(
     const relay = new Relay(call, upstream, relays)
     call.attachRelay(relay)
     relay.start()
+  }
+
+  function openSocket(call: Call, { upstream, credentials, key }: OpenedSocket): void {
+    const { project_key, project_key_place } = credentials
+    const admitted = (found: ProjectKey | undefined, isCall: boolean): Verdict => {
+      const { key_id } = checkKey(found, project_key_place)
+      const rate = isCall ? limiter.take(key_id, call.services.clock.now_ms()) : undefined
+      return rate === undefined || rate.allowed ? undefined : rate.fault
+    }
+    const admit: SocketSessionOptions['admit'] = ({ isCall }) => {
+      if (isCall && options.stopping()) return problem('shutting_down', { retry_after_s: 1 })
+      return verdictOf(() => {
+        const found = keys.authenticate(project_key)
+        if (!(found instanceof Promise)) return admitted(found, isCall)
+        return found.then((later) => admitted(later, isCall)).catch(toVerdict)
+      })
+    }
+    const relay = new Relay(call, upstream, relays, (connection, headers) => {
+      const socket = switchProtocol({ call, upstream, key }, { connection, headers, admit })
+      if (options.stopping()) socket?.leave()
+    })
+    call.attachRelay(relay)
+    relay.start()
+  }
+
+  function verdictOf<T>(step: () => T): T | Problem {
+    try {
+      return step()
+    } catch (error) {
+      return toVerdict(error)
+    }
+  }
+
+  function toVerdict(error: unknown): Problem {
+    if (error instanceof Problem) return error
+    logger.error({ err: error }, 'the proxy failed to admit a message of a socket')
+    return problem('internal_error', { cause: error })
   }
 
   function guarded(call: Call, step: () => void): void {
@@ -100,6 +145,16 @@ type Admission = {
   credentials: Credentials
   found: ProjectKey | undefined
   authorised: (() => void) | undefined
+}
+
+/** The parts of a socket that opens. */
+type OpenedSocket = { upstream: Upstream; credentials: Credentials; key: ProjectKey }
+
+/** Throws `invalid_request` for a request that does not open a WebSocket. */
+function checkUpgrade({ request }: Call): void {
+  if (isUpgrade(request)) return
+  const detail = 'Upgrade: GET of this path opens a WebSocket, expected "websocket"'
+  throw problem('invalid_request', { detail, faults: [{ pointer: 'Upgrade', detail }] })
 }
 
 /** Reads the keys of a call, and takes them out of its query. Throws the refusal. */
@@ -219,46 +274,4 @@ const providerOfDialect = {
 
 function quoted(value: string): string {
   return JSON.stringify(value.slice(0, 80))
-}
-
-/**
- * Reads the request of a call to its end into `call.body`, then calls `complete`. Calls `refused`
- * instead when it is longer than the settings allow, and neither when the client leaves.
- */
-function readBody(
-  call: Call,
-  on: { complete: () => void; refused: (fault: Problem) => void },
-): void {
-  const { request, services } = call
-  const { body_bytes_max, body_bytes_inflight_max } = services.settings
-  const stop = (fault: Problem) => {
-    request.off('data', take)
-    request.off('end', end)
-    on.refused(fault)
-  }
-  const take = (chunk: Buffer) => {
-    services.bodyBytesInFlight += chunk.length
-    if (call.body.count(chunk) > body_bytes_max) stop(bodyTooLarge(body_bytes_max))
-    else if (services.bodyBytesInFlight > body_bytes_inflight_max) stop(overloaded())
-    else call.body.keep(chunk)
-  }
-  const end = () => {
-    call.body.complete()
-    on.complete()
-  }
-  request.on('data', take)
-  request.on('end', end)
-}
-
-/** Returns the refusal of a body that is, or is declared to be, longer than `bytes_max`. */
-function bodyTooLarge(bytes_max: number): Problem {
-  return problem('body_too_large', { detail: `the body is longer than ${bytes_max} bytes` })
-}
-
-/** Returns the refusal of a call that would exceed what the proxy may hold. */
-function overloaded(): Problem {
-  return problem('overloaded', {
-    detail: 'too many calls are in flight; try again',
-    retry_after_s: 1,
-  })
 }

@@ -70,6 +70,12 @@ export function formatErrorEvent(fault: Problem, endpoint: Endpoint, dialect: Di
   return `data: ${data}\n\n`
 }
 
+/** Formats an error as the error event of a socket of Responses. `stream_id` is empty without one. */
+export function formatSocketError(fault: Problem, stream_id: string): string {
+  const event = { type: 'error', status: fault.status, error: openaiError(fault) }
+  return JSON.stringify(stream_id === '' ? event : { ...event, stream_id })
+}
+
 function openaiType(status: number): string {
   if (status === 401) return 'authentication_error'
   if (status === 403) return 'permission_error'

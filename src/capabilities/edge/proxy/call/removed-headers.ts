@@ -7,6 +7,7 @@ const ofHop = [
   'proxy-authenticate',
   'proxy-authorization',
   'proxy-connection',
+  'sec-websocket-extensions',
   'te',
   'trailer',
   'transfer-encoding',

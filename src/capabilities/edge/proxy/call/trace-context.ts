@@ -31,13 +31,16 @@ export function parseTraceparent(header: string): TraceParent | undefined {
  */
 export function addTraceparent(call: {
   readonly endpoint: Endpoint
+  /** True for the opening of a socket, which has no record of its own. */
+  readonly isSocket: boolean
   readonly headers: Pick<RequestHeaders, 'forwarded' | 'traceparent'>
   readonly trace_id: string
   readonly observation_id: string
   readonly parent: TraceParent | undefined
 }): void {
   const { forwarded, traceparent } = call.headers
-  const sent = isRecorded(call.endpoint) ? childTraceparent(call, call.parent) : traceparent
+  const isParent = isRecorded(call.endpoint) && !call.isSocket
+  const sent = isParent ? childTraceparent(call, call.parent) : traceparent
   if (sent !== '') forwarded.push('traceparent', sent)
 }
 

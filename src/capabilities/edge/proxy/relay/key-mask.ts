@@ -10,6 +10,11 @@ export class KeyMask {
     this.#key = Buffer.from(key, 'latin1')
   }
 
+  /** Bytes that are held back. */
+  get held_bytes(): number {
+    return this.#held.length
+  }
+
   /** Returns the bytes that can go on. */
   push(chunk: Buffer): Buffer {
     const bytes = this.#held.length === 0 ? chunk : Buffer.concat([this.#held, chunk])

@@ -1,7 +1,7 @@
+import type { Duplex } from 'node:stream'
 import type { Dispatcher } from 'undici'
-import { type Problem, problem } from '../../../../kernel/problem.ts'
+import type { Problem } from '../../../../kernel/problem.ts'
 import type { Clock } from '../../../../kernel/time.ts'
-import type { Outcome } from '../../../../model/observation.ts'
 import type { QuietLog } from '../../../../platform/telemetry/index.ts'
 import { BodyCapture, ProviderAnswer } from '../call/bodies.ts'
 import { answeredEnding } from '../call/call-record.ts'
@@ -14,6 +14,7 @@ import type { CallRelay, RelayedCall } from './relayed-call.ts'
 import { type RawHeaders, type ResponseHeaders, withoutKey } from './response-headers.ts'
 import { applyEdit, findUsageEdit } from './stream-options.ts'
 import { type Upstream, type UpstreamPath, upstreamUrl } from './upstream.ts'
+import { classifyUpstreamError } from './upstream-error.ts'
 
 /** Services that all relays of a proxy share. */
 export type RelayServices = {
@@ -22,6 +23,9 @@ export type RelayServices = {
   readonly quietLog: QuietLog
   readonly readHeaders: (raw: RawHeaders) => ResponseHeaders
 }
+
+/** Takes the connection to the provider, and the headers of its answer. */
+type OnUpgrade = (socket: Duplex, headers: ResponseHeaders) => void
 
 /**
  * The provider's side of one call. It sends the request, passes the answer on as it comes and keeps
@@ -39,8 +43,17 @@ export class Relay implements Dispatcher.DispatchHandler, CallRelay {
   /** Set when the key of the provider is ours, which the client must not see. */
   readonly #mask: KeyMask | undefined
 
-  constructor(call: RelayedCall, upstream: Upstream, services: RelayServices) {
+  /** Set for a socket: called when the provider switches to its protocol. */
+  readonly #onUpgrade: OnUpgrade | undefined
+
+  constructor(
+    call: RelayedCall,
+    upstream: Upstream,
+    services: RelayServices,
+    onUpgrade?: OnUpgrade,
+  ) {
     this.#call = call
+    this.#onUpgrade = onUpgrade
     this.#upstream = upstream
     this.#services = services
     const { own_key } = call.target
@@ -72,7 +85,13 @@ export class Relay implements Dispatcher.DispatchHandler, CallRelay {
     // A deletion without a body stays one: some servers refuse it with `Content-Length: 0`.
     const isBare = method === 'GET' || (method === 'DELETE' && body.length === 0)
     this.#upstream.pool.dispatch(
-      { method, path, headers: headers.forwarded, body: isBare ? null : body },
+      {
+        method,
+        path,
+        headers: headers.forwarded,
+        body: isBare ? null : body,
+        ...(this.#onUpgrade && { upgrade: 'websocket' }),
+      },
       this,
     )
   }
@@ -88,6 +107,16 @@ export class Relay implements Dispatcher.DispatchHandler, CallRelay {
     this.#controller = controller
   }
 
+  onRequestUpgrade(
+    controller: Dispatcher.DispatchController,
+    _status: number,
+    _headers: unknown,
+    socket: Duplex,
+  ): void {
+    this.#call.detachRelay()
+    this.#onUpgrade?.(socket, this.#headersOf(controller))
+  }
+
   onResponseStart(
     controller: Dispatcher.DispatchController,
     status: number,
@@ -95,10 +124,7 @@ export class Relay implements Dispatcher.DispatchHandler, CallRelay {
     message?: string,
   ): void {
     if (status < 200) return
-    const raw = controller.rawHeaders
-    const read = this.#services.readHeaders(Array.isArray(raw) ? raw : [])
-    const { own_key } = this.#call.target
-    const headers = own_key === '' ? read : withoutKey(read, own_key)
+    const headers = this.#headersOf(controller)
     this.answer.status_code = status
     if (status === 400 && this.answer.isUsageOurs) {
       this.#refusal = new UsageRefusal(headers, message)
@@ -106,6 +132,13 @@ export class Relay implements Dispatcher.DispatchHandler, CallRelay {
     }
     if (this.#retried && status < 400) this.#rememberRefusal()
     this.#begin(controller, headers, message)
+  }
+
+  #headersOf(controller: Dispatcher.DispatchController): ResponseHeaders {
+    const raw = controller.rawHeaders
+    const read = this.#services.readHeaders(Array.isArray(raw) ? raw : [])
+    const { own_key } = this.#call.target
+    return own_key === '' ? read : withoutKey(read, own_key)
   }
 
   onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
@@ -250,44 +283,4 @@ class UsageRefusal {
     const body = Buffer.concat(this.chunks)
     return body.includes('stream_options') || body.includes('include_usage')
   }
-}
-
-const timeoutCodes: ReadonlySet<string> = new Set([
-  'UND_ERR_CONNECT_TIMEOUT',
-  'UND_ERR_HEADERS_TIMEOUT',
-  'UND_ERR_BODY_TIMEOUT',
-  'ETIMEDOUT',
-])
-
-/** Classifies an error of undici for the client and for the record. */
-function classifyUpstreamError(
-  error: Error,
-  call: { provider: string; sent: boolean },
-): { outcome: Outcome; fault: Problem } {
-  const code = 'code' in error && typeof error.code === 'string' ? error.code : ''
-  const { provider, sent } = call
-  const withDetail = (detail: string) => ({
-    detail: `the provider ${provider} ${detail}`,
-    cause: error,
-  })
-  if (timeoutCodes.has(code)) {
-    const detail = sent
-      ? 'sent nothing within the idle timeout'
-      : 'did not accept a connection in time'
-    return { outcome: 'timeout', fault: problem('provider_timeout', withDetail(detail)) }
-  }
-  if (code === 'UND_ERR_INVALID_ARG') {
-    const detail = `the request cannot be forwarded: ${error.message}`
-    return { outcome: 'refused', fault: problem('invalid_request', { detail, cause: error }) }
-  }
-  if (!sent) {
-    return {
-      outcome: 'upstream_cut',
-      fault: problem('provider_unreachable', withDetail('cannot be reached')),
-    }
-  }
-  const detail = code.startsWith('HPE_')
-    ? 'sent an invalid HTTP response'
-    : 'closed the connection before the answer was complete'
-  return { outcome: 'upstream_cut', fault: problem('provider_cut', withDetail(detail)) }
 }

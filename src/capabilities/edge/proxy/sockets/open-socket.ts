@@ -1,0 +1,46 @@
+import type { Duplex } from 'node:stream'
+import type { Call } from '../call/call.ts'
+import type { ProjectKey } from '../contract.ts'
+import type { ResponseHeaders } from '../relay/response-headers.ts'
+import type { Upstream } from '../relay/upstream.ts'
+import type { SocketSessionOptions } from './session-options.ts'
+import { SocketSession } from './socket-session.ts'
+
+/**
+ * Switches the connection of a client to the WebSocket that the provider has opened. Returns the
+ * session; undefined when the client has left.
+ */
+export function switchProtocol(
+  { call, upstream, key }: { call: Call; upstream: Upstream; key: ProjectKey },
+  {
+    connection,
+    headers,
+    admit,
+  }: Pick<SocketSessionOptions, 'admit'> & { connection: Duplex; headers: ResponseHeaders },
+): SocketSession | undefined {
+  const { services, context } = call
+  const client = call.isClosed ? null : call.handOver()
+  if (client === null || client.destroyed) {
+    connection.on('error', () => undefined).destroy()
+    return undefined
+  }
+  upstream.inFlight += 1
+  client.write(headOf(headers, services.ids.uuid(call.start_ms)), 'latin1')
+  const session = new SocketSession({
+    ...{ services, handshake: call, key, context, provider: upstream.provider },
+    ...{ client, upstream: connection, admit },
+    onEnd: () => {
+      upstream.inFlight -= 1
+    },
+  })
+  session.start()
+  return session
+}
+
+/** Returns the head of the answer that switches the protocol. */
+function headOf({ forwarded, request_id }: ResponseHeaders, own_id: string): string {
+  const lines = ['HTTP/1.1 101 Switching Protocols', 'Upgrade: websocket', 'Connection: Upgrade']
+  for (let i = 0; i < forwarded.length; i += 2) lines.push(`${forwarded[i]}: ${forwarded[i + 1]}`)
+  if (request_id === '') lines.push(`X-Request-ID: ${own_id}`)
+  return `${lines.join('\r\n')}\r\n\r\n`
+}
