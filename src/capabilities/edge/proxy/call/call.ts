@@ -39,7 +39,6 @@ export class Call implements RelayedCall {
   readonly services: CallServices
   readonly target: CallTarget
   readonly trace_id: string
-  /** The position in a trace that the client named. */
   readonly parent: TraceParent | undefined
   readonly parent_observation_id: string
   readonly observation_id: string
