@@ -16,7 +16,19 @@ export const exchangeEndpoints = [
   'interactions',
   'interactions.retrieve',
   'embeddings',
+  'images',
+  'audio',
+  'rerank',
+  'moderations',
 ] as const
+
+/** The endpoints of which a record has the envelope only, and no content. */
+const envelopeEndpoints: ReadonlySet<string> = new Set(['images', 'audio', 'rerank', 'moderations'])
+
+/** Returns whether the record of a call has the envelope only. */
+export function hasEnvelopeOnly(endpoint: string): boolean {
+  return envelopeEndpoints.has(endpoint)
+}
 
 /**
  * Facts that the proxy has about a call when it ends, before any parsing. The worker turns them
@@ -51,7 +63,8 @@ export type ExchangeFacts = {
   /** `content-encoding` and `content-type` of the provider's answer, as sent. */
   response_encoding: string
   response_type: string
-  content_state: 'full' | 'truncated' | 'dropped'
+  /** `none`: content of this endpoint is never recorded. */
+  content_state: 'full' | 'truncated' | 'dropped' | 'none'
   task_id: string
   task_name: string
   conversation_id: string

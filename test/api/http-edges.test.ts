@@ -193,7 +193,7 @@ describe('under the paths of calls, the format is that of the providers', () => 
   test.each([
     ['GET /v1/chat/completions', 405, 'method_not_allowed', 'expected POST'],
     ['QUERY /v1/completions?x=1', 405, 'method_not_allowed', 'expected POST'],
-    ['POST /v1/audio/speech', 404, 'route_not_found', 'There is no /v1/audio/speech'],
+    ['POST /v1/fine_tuning/jobs', 404, 'route_not_found', 'There is no /v1/fine_tuning/jobs'],
     ['POST /v1/chat/%ZZ', 400, 'invalid_request', 'percent escapes'],
     ['POST /v1', 404, 'route_not_found', 'There is no /v1'],
   ])('%s', async (line, ...expected) => {

@@ -128,7 +128,8 @@ describe('the client of OpenAI', () => {
     await expect(ask(openai(on.proxy, { defaultHeaders: {} }))).rejects.toThrow(
       /401 X-API-Key is missing: send a project key/,
     )
-    await expect(openai(on.proxy).files.list()).rejects.toThrow(/404 There is no \/v1\/files/)
+    const unknown = openai(on.proxy).fineTuning.jobs.list()
+    await expect(unknown).rejects.toThrow(/404 There is no \/v1\/fine_tuning/)
     on.provider.answer({ ...stream('event: response.created\ndata: {"type":"x"}\n\n'), cut: true })
     const events = await ask(openai(on.proxy))
     const reading = async () => {
@@ -223,9 +224,8 @@ describe('the client of Anthropic', () => {
     const failed = anthropic(on.proxy, { defaultHeaders: {} }).messages.create(ask)
     await expect(failed).rejects.toBeInstanceOf(Anthropic.AuthenticationError)
     await expect(failed).rejects.toThrow(/X-API-Key is missing: send a project key/)
-    await expect(anthropic(on.proxy).messages.batches.list()).rejects.toThrow(
-      /There is no \/v1\/messages\/batches/,
-    )
+    const unknown = anthropic(on.proxy).get('/v1/unknown')
+    await expect(unknown).rejects.toThrow(/There is no \/v1\/unknown/)
     on.provider.answer({ ...stream('event: ping\ndata: {"type":"ping"}\n\n'), cut: true })
     await expect(anthropic(on.proxy).messages.stream(ask).finalText()).rejects.toThrow(
       /closed the connection before the answer was complete/,

@@ -177,11 +177,21 @@ const posts = [
   ...['/chat/completions', '/messages', '/openai/v1/responses', '/api/v1/embeddings'],
   ...['/models/m:generateContent', '/openai/deployments/d/chat/completions'],
   ...['/v1/responses/compact', '/v1/responses/resp_1/cancel'],
+  ...['/v1/images/generations', '/v1/audio/speech', '/v1/rerank', '/v1/moderations', '/v1/files'],
+  ...['/v1/batches', '/v1/messages/batches', '/v1/vector_stores', '/v1/conversations', '/files'],
+  ...[
+    '/v1/agents',
+    '/v1/sessions/s_1/events',
+    '/v1beta/batches/b:cancel',
+    '/openai/v1/images/edits',
+  ],
 ]
 const gets = [
   ...['/v1/models', '/v1/models/m', '/v1beta/models', '/v1beta/models/m'],
   ...['/v1/responses/resp_1', '/v1beta/interactions/v1_1', '/models', '/v1/responses'],
+  ...['/v1/files/f_1/content', '/v1beta/files', '/v1/batches', '/v1/vector_stores/vs_1/files'],
 ]
+const deletes = ['/v1/files/f_1', '/v1beta/files/f_1', '/v1/conversations/c_1', '/agents/a_1']
 
 const [usualKey = ''] = validKeys
 const key = fc.oneof(
@@ -196,6 +206,9 @@ const requests = fc.record({
     fc.constantFrom(...posts).map((path) => ({ method: 'POST', path })),
     fc.constantFrom(...gets).map((path) => ({ method: 'GET', path })),
     fc.constantFrom('/v1/unknown', '/v1beta/x').map((path) => ({ method: 'POST', path })),
+    fc.constantFrom(...deletes).map((path) => ({ method: 'DELETE', path })),
+    fc.constant({ method: 'PATCH', path: '/v1/agents/a_1' }),
+    key.map((id) => ({ method: 'GET', path: `/v1/files/${id}/content` })),
     key.map((model) => ({ method: 'POST', path: `/v1beta/models/${model}:generateContent` })),
   ),
   inHeaders: fc.dictionary(fc.constantFrom(...places), key, { maxKeys: 2 }),
@@ -300,7 +313,8 @@ const ownKey = 'sk-of-the-key-file'
 
 /** Providers of a file with their keys in other places; one has a key file. */
 function declared(origin: string): string {
-  const formats = '[chat.completions, responses, messages, embeddings, generate_content, models]'
+  const formats =
+    '[chat.completions, responses, messages, embeddings, generate_content, models, files, images, agents]'
   const shared = `base_url: ${origin}/v1, formats: ${formats}`
   return `providers:
   - {name: in-query, ${shared}, key_in: query}

@@ -339,6 +339,25 @@ describe('one-credential mode', () => {
     expect(provider.requests).toEqual([])
   })
 
+  test.each(['/v1/files', '/v1/batches', '/v1/vector_stores/vs_1', '/v1beta/files'])(
+    'is refused on paths that would show what other projects stored: GET %s',
+    async (path) => {
+      await using provider = await replayingProvider()
+      const known = ['openai', 'gemini'].map(
+        (name) => `  - {name: ${name}, key_file: "{folder}/key", key_for: all}\n`,
+      )
+      using written = writtenProviders(`providers:\n${known.join('')}`, { keys: { key: secret } })
+      await using proxy = await proxyServer({ ...provider, ...written })
+      const key = { 'x-looptrace-key': 'lt_provider_key' }
+      const answer = await rawPost(`${proxy.origin}${path}`, {}, key, 'GET').answer
+      expect([answer.status, messageIn(answer.body)]).toEqual([
+        401,
+        expect.stringMatching(/belongs to all projects that use it/),
+      ])
+      expect(provider.requests).toEqual([])
+    },
+  )
+
   test('the list names projects and service accounts', async () => {
     await using provider = await replayingProvider()
     const account = '01900000-0000-7000-8000-00000000000a'

@@ -35,6 +35,11 @@ function answerOf(path: string, at: number): object {
       ...{ stop_reason: 'tool_use', usage: { input_tokens: 90, output_tokens: 10 } },
     }
   }
+  if (path.endsWith('/moderations')) return { id: `modr_${at}`, model: 'omni', results: [] }
+  if (path.endsWith('/generations')) {
+    const usage = { input_tokens: 50, output_tokens: 4_000, total_tokens: 4_050 }
+    return { data: [{ b64_json: 'aGk=' }], usage }
+  }
   const content = { role: 'model', parts: [{ functionCall: { name: 'read_file', args } }] }
   return {
     candidates: [{ content, finishReason: 'STOP' }],
@@ -199,6 +204,48 @@ test.each([
     return (body['loops'] as unknown[]).length === 1
   })
   const { body } = await api.get(`/api/v1/tasks/${name}/findings`)
+  expect(body['findings']).toMatchObject([{ kind: 'loop', type: 'repeat_call' }])
+})
+
+test('images and moderation in a task are steps of it: no call, no finding, and the loop is found', async () => {
+  const openai = new OpenAI({
+    ...{ apiKey: 'sk-provider', baseURL: `${machine.service.base_url}/v1` },
+    defaultHeaders: headersOf('pictures'),
+  })
+  await openai.moderations.create({ input: 'Fix the test.' })
+  await runResponses('pictures')
+  await openai.images.generate({ model: 'gpt-image-1', prompt: 'a green test' })
+  await openai.files.list()
+  await eventually('the loop', async () => {
+    const { body } = await api.get('/api/v1/tasks/pictures/loops')
+    return Array.isArray(body['loops']) && body['loops'].length === 1
+  })
+  const rows = await eventually('all rows', async () => {
+    const now_ms = Date.now()
+    const { body } = await api.post('/api/v2/observability/query', {
+      entity: 'observations',
+      window: {
+        from: new Date(now_ms - 3_600_000).toISOString(),
+        to: new Date(now_ms + 60_000).toISOString(),
+      },
+      where: { field: 'task_id', op: 'eq', value: 'pictures' },
+      select: ['endpoint', 'type', 'content_state', 'input', 'output'],
+      limit: 50,
+    })
+    const found = body['rows'] as Record<string, unknown>[] | undefined
+    return found !== undefined && found.length >= steps + 2 && found
+  })
+  const passed = rows.filter(({ endpoint }) => endpoint !== 'responses')
+  const none = { content_state: 'none', input: null, output: null }
+  expect(
+    passed.toSorted((a, b) => (String(a['endpoint']) < String(b['endpoint']) ? -1 : 1)),
+  ).toEqual([
+    { endpoint: 'images', type: 'span', ...none },
+    { endpoint: 'moderations', type: 'guardrail', ...none },
+  ])
+  const { body: task } = await api.get('/api/v1/tasks/pictures')
+  expect(task).toMatchObject({ calls: steps, tokens: { total: steps * 100 } })
+  const { body } = await api.get('/api/v1/tasks/pictures/findings')
   expect(body['findings']).toMatchObject([{ kind: 'loop', type: 'repeat_call' }])
 })
 

@@ -73,7 +73,7 @@ export type Person = { user_id: string; token: string }
 export type Reply = { status: number; body: Json; headers: Record<string, unknown>; text: string }
 /** A parsed body; tests read it without narrowing. */
 export type Json = ReturnType<typeof JSON.parse>
-type Method = 'GET' | 'POST' | 'PUT' | 'DELETE'
+type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
 type Call = {
   token?: string | undefined
   key?: string

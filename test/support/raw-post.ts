@@ -60,7 +60,8 @@ export function rawPost(
   outgoing.on('error', (cause) => {
     for (const { reject } of [head, firstBytes, answer]) reject(cause)
   })
-  outgoing.end(method === 'GET' ? undefined : bytes)
+  // Node sends no length with the body of a deletion, so that it would be read as another request.
+  outgoing.end(method === 'GET' || method === 'DELETE' ? undefined : bytes)
   return {
     answer: answer.promise,
     firstBytes: firstBytes.promise,

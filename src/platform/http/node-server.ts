@@ -104,7 +104,9 @@ function createRawFinder(
   const everyMethod = new Map<string, RawRoute>()
   const patterns: { pattern: RegExp; route: RawRoute }[] = []
   for (const route of routes) {
-    if (route.url.includes('{')) patterns.push({ pattern: patternOf(route.url), route })
+    if (route.url.includes('{') || route.below) {
+      patterns.push({ pattern: patternOf(route.url, route.below), route })
+    }
     exact.set(`${route.method} ${route.url}`, route)
     if (route.every_method) everyMethod.set(route.url, route)
   }

@@ -63,7 +63,7 @@ export type HeaderDocs = { name: string; required: boolean; description: string 
 export type RouteAudit = 'change' | 'people' | 'content' | 'refusals' | 'none'
 
 type RouteDocs = {
-  method: 'GET' | 'POST' | 'PUT' | 'DELETE'
+  method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
   url: string
   /** operationId of the OpenAPI document. */
   id: string
@@ -221,6 +221,8 @@ export type RawRoute = RouteDocs & {
   error_format: RawErrorFormat
   /** Starts of paths at which clients with another base URL find it; shared by the routes. */
   aliases?: readonly PathAlias[]
+  /** The route serves the paths below its URL too, and checks their steps itself. */
+  below?: true
   /** The route handles requests of every method, and rejects wrong methods in its own format. */
   every_method?: true
   handle: (request: IncomingMessage, response: ServerResponse, authorised: Authorised) => void

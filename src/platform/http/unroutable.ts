@@ -21,7 +21,7 @@ const quoted_max = 200
 /** Prepares the responses for these routes. */
 export function createUnroutable(routes: readonly (Route | RawRoute)[]): Unroutable {
   const patterns = [...Map.groupBy(routes, ({ url }) => url)].map(([url, same]) => ({
-    pattern: patternOf(url),
+    pattern: patternOf(url, same.some(isServedBelow)),
     methods: methodsOf(same),
   }))
   const withSteps = routes.map((route) => ({ route, steps: route.url.split('/') }))
@@ -67,6 +67,10 @@ export function pathOf(url: string): string {
   return end === -1 ? url : url.slice(0, end)
 }
 
+function isServedBelow(route: Route | RawRoute): boolean {
+  return route.kind === 'raw' && route.below === true
+}
+
 function isDecodable(path: string): boolean {
   try {
     decodeURIComponent(path)
@@ -82,9 +86,10 @@ function methodsOf(routes: readonly (Route | RawRoute)[]): string[] {
   return [...methods.add('OPTIONS')].toSorted()
 }
 
-/** Returns the pattern of the paths of a route. */
-export function patternOf(url: string): RegExp {
-  return new RegExp(`^${url.replaceAll('.', '\\.').replaceAll(/\{[a-z_]+\}/g, '[^/]+')}$`)
+/** Returns the pattern of the paths of a route. `below`: with those below its URL. */
+export function patternOf(url: string, below = false): RegExp {
+  const own = url.replaceAll('.', '\\.').replaceAll(/\{[a-z_]+\}/g, '[^/]+')
+  return new RegExp(`^${own}${below ? '(?:/.*)?' : ''}$`)
 }
 
 /** Counts the equal steps at the start of two paths, with the empty one before the first slash. */

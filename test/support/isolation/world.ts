@@ -33,7 +33,7 @@ export type Json = ReturnType<typeof JSON.parse>
 export type Reply = { status: number; text: string; body: Json; headers: Headers }
 /** Credentials, and the project of the call. */
 export type Who = { token?: string; key?: string; project_id?: string }
-export type Method = 'GET' | 'POST' | 'PUT' | 'DELETE'
+export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
 type Sent = Who & { body?: unknown; headers?: Record<string, string> }
 
 /** The whole service as one process, on databases that the test reads too. */

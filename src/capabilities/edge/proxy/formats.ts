@@ -1,7 +1,21 @@
 import type { ExchangeFacts } from '../../../model/exchange.ts'
 
-/** A wire format of a route: those that are recorded, and the lists of models, which are not. */
-export type Endpoint = ExchangeFacts['endpoint'] | 'models' | 'generate_content.models'
+/** Endpoints whose calls pass and are only counted: none of them is a call of a model. */
+const unrecorded = [
+  'models',
+  'generate_content.models',
+  'files',
+  'generate_content.files',
+  'batches',
+  'generate_content.batches',
+  'vector_stores',
+  'conversations',
+  'agents',
+  'sessions',
+] as const
+
+/** A wire format of a route: those that are recorded, and those that are not. */
+export type Endpoint = ExchangeFacts['endpoint'] | (typeof unrecorded)[number]
 
 /** The API whose clients read an error. Each has its own shape of errors and place for its key. */
 export type Dialect = 'openai' | 'anthropic' | 'google'
@@ -20,7 +34,16 @@ type Format = {
   readonly asks_usage?: true
   /** The last event of a complete stream; absent for a format whose streams have no mark. */
   readonly last_event?: 'done' | 'message_stop' | 'response_end'
+  /**
+   * `passed`: bytes of any media type pass. The headers of the client tell whose
+   * API it means, as they do for lists of models.
+   */
+  readonly kind?: 'models' | 'passed'
 }
+
+const passed: Format = { dialect: 'openai', provider: 'openai', kind: 'passed' }
+const passedToAnthropic: Format = { dialect: 'anthropic', provider: 'anthropic', kind: 'passed' }
+const passedToGemini: Format = { dialect: 'google', provider: 'gemini', kind: 'passed' }
 
 /** The wire formats by endpoint. To add one, add its row, its routes and its providers. */
 export const formats: Readonly<Record<Endpoint, Format>> = {
@@ -67,8 +90,20 @@ export const formats: Readonly<Record<Endpoint, Format>> = {
   'generate_content.count_tokens': { dialect: 'google', provider: 'gemini' },
   interactions: { dialect: 'google', provider: 'gemini', last_event: 'done' },
   'interactions.retrieve': { dialect: 'google', provider: 'gemini', last_event: 'done' },
-  models: { dialect: 'openai', provider: 'openai' },
-  'generate_content.models': { dialect: 'google', provider: 'gemini' },
+  models: { dialect: 'openai', provider: 'openai', kind: 'models' },
+  'generate_content.models': { dialect: 'google', provider: 'gemini', kind: 'models' },
+  images: passed,
+  audio: passed,
+  rerank: passed,
+  moderations: passed,
+  files: passed,
+  'generate_content.files': passedToGemini,
+  batches: passed,
+  'generate_content.batches': passedToGemini,
+  vector_stores: passed,
+  conversations: passed,
+  agents: passedToAnthropic,
+  sessions: passedToAnthropic,
 }
 
 /** The names of the wire formats. */
@@ -79,7 +114,14 @@ export function isRetrieval(endpoint: Endpoint): boolean {
   return endpoint === 'responses.retrieve' || endpoint === 'interactions.retrieve'
 }
 
-/** Returns whether calls of a route are recorded. Lists of models pass, and are only counted. */
+const unrecordedEndpoints: ReadonlySet<string> = new Set(unrecorded)
+
+/** Returns whether calls of a route are recorded. Others pass, and are only counted. */
 export function isRecorded(endpoint: Endpoint): endpoint is ExchangeFacts['endpoint'] {
-  return endpoint !== 'models' && endpoint !== 'generate_content.models'
+  return !unrecordedEndpoints.has(endpoint)
+}
+
+/** Returns whether bytes of any media type pass on a route. */
+export function isPassed(endpoint: Endpoint): boolean {
+  return formats[endpoint].kind === 'passed'
 }

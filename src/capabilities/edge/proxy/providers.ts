@@ -21,7 +21,7 @@ export type Provider<Name extends string = string> = {
   readonly google_formats?: readonly Endpoint[]
 }
 
-/** OpenAI, which defines the common format. */
+/** OpenAI, which defines the common format. It has no `rerank`; servers at its base URL may. */
 const openai = {
   name: 'openai',
   base_url: 'https://api.openai.com/v1',
@@ -34,6 +34,14 @@ const openai = {
     'responses.count_tokens',
     'embeddings',
     'models',
+    'images',
+    'audio',
+    'rerank',
+    'moderations',
+    'files',
+    'batches',
+    'vector_stores',
+    'conversations',
   ],
 } as const satisfies Provider
 
@@ -44,20 +52,40 @@ const openai = {
 const anthropic = {
   name: 'anthropic',
   base_url: 'https://api.anthropic.com/v1',
-  formats: ['chat.completions', 'completions', 'messages', 'messages.count_tokens', 'models'],
+  formats: [
+    'chat.completions',
+    'completions',
+    'messages',
+    'messages.count_tokens',
+    'models',
+    'files',
+    'batches',
+    'agents',
+    'sessions',
+  ],
 } as const satisfies Provider
 
 /** Gemini by its own API, and by its OpenAI-compatible one. */
 const gemini = {
   name: 'gemini',
   base_url: 'https://generativelanguage.googleapis.com/v1beta/openai',
-  formats: ['chat.completions', 'completions', 'embeddings', 'models'],
+  formats: [
+    'chat.completions',
+    'completions',
+    'embeddings',
+    'models',
+    'images',
+    'files',
+    'batches',
+  ],
   google_formats: [
     'generate_content',
     'generate_content.count_tokens',
     'interactions',
     'interactions.retrieve',
     'generate_content.models',
+    'generate_content.files',
+    'generate_content.batches',
   ],
 } as const satisfies Provider
 

@@ -62,6 +62,7 @@ const headers: RawRoute['headers'] = [
 ]
 
 const anyObject = z.record(z.string(), z.unknown())
+const anyBytes = z.unknown().describe('JSON, a form with files, or bytes, as the provider has it.')
 const params = {
   model: z.string().max(256).describe('Model of the provider, without `models/`.'),
   response_id: z.string().max(256).describe('Id of the response or interaction.'),
@@ -101,7 +102,7 @@ const errorFormats = {
 } as const
 
 function callRoute(proxy: CompletionProxy, route: CallRoute): RawRoute {
-  const { endpoint, url, id, summary, aliases, method = 'POST' } = route
+  const { endpoint, url, id, summary, aliases, below, method = 'POST' } = route
   const { dialect } = formats[endpoint]
   return defineRawRoute({
     method,
@@ -113,8 +114,9 @@ function callRoute(proxy: CompletionProxy, route: CallRoute): RawRoute {
     headers: [...keyHeaders[dialect], ...headers],
     ...paramsOf(url),
     ...(aliases !== undefined && { aliases }),
-    ...(method === 'POST' && { body: anyObject }),
-    reply: anyObject,
+    ...(below && { below }),
+    ...((method === 'POST' || method === 'PATCH') && { body: below ? anyBytes : anyObject }),
+    reply: below ? anyBytes : anyObject,
     error_format: errorFormats[dialect],
     errors,
     handle: (request, response, authorised) =>
@@ -126,7 +128,7 @@ function callRoute(proxy: CompletionProxy, route: CallRoute): RawRoute {
 /** Adds what the proxy serves to the error of an unknown path. */
 function withSupported(fault: Problem): Problem {
   if (fault.code !== 'route_not_found') return fault
-  const served = callRoutes.map(({ url }) => url).join(', ')
+  const served = [...new Set(callRoutes.map(({ url }) => url))].join(', ')
   return problem('route_not_found', {
     detail: `${fault.message}. The proxy serves ${served}`,
     headers: fault.headers,

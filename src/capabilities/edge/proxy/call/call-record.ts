@@ -1,9 +1,15 @@
 import type { Problem } from '../../../../kernel/problem.ts'
-import { type ExchangeFacts, malformedAnswer, malformedReason } from '../../../../model/exchange.ts'
+import {
+  type ExchangeFacts,
+  hasEnvelopeOnly,
+  malformedAnswer,
+  malformedReason,
+} from '../../../../model/exchange.ts'
 import type { Outcome } from '../../../../model/observation.ts'
 import type { Ending, ProjectKey } from '../contract.ts'
+import { type Endpoint, isPassed, isRecorded } from '../formats.ts'
 import { readAgentHeaders } from './agent-headers.ts'
-import type { ProviderAnswer } from './bodies.ts'
+import { noBytes, type ProviderAnswer } from './bodies.ts'
 import type { CallContext, RequestHeaders } from './request-headers.ts'
 
 /** Maximum characters kept of each trace header. */
@@ -88,6 +94,19 @@ export function formatNs(instant_ms: number): string {
   return `${at_s}${String(1_000_000 + below_us).slice(1)}000`
 }
 
+/** A longer body is not read for the model, usage and ids that it may name. */
+const readBody_bytes_max = 256 * 1024
+
+/**
+ * Returns the part of a body that is recorded: of an endpoint without content, only JSON from which
+ * the worker reads model, usage and ids. No file, image or sound is kept.
+ */
+export function recordedBody(body: Buffer, endpoint: Endpoint, content_type: string): Buffer {
+  if (!hasEnvelopeOnly(endpoint)) return body
+  const isJson = /^\s*application\/(?:[\w.-]+\+)?json\s*(?:;|$)/i.test(content_type)
+  return isJson && body.length <= readBody_bytes_max ? body : noBytes
+}
+
 /** Only a stream has a first token; any other answer arrives as a whole. */
 function firstTokenTime(start_ms: number, answer: ProviderAnswer | undefined): string | null {
   if (!answer?.isStream || answer.firstByte_ms === undefined) return null
@@ -95,6 +114,7 @@ function firstTokenTime(start_ms: number, answer: ProviderAnswer | undefined): s
 }
 
 function contentState(call: RecordedCall, result: CallResult): ExchangeFacts['content_state'] {
+  if (hasEnvelopeOnly(result.endpoint)) return 'none'
   if (!result.isRequestCaptured) return 'dropped'
   return !call.body.isComplete || result.answer?.body?.truncated ? 'truncated' : 'full'
 }
@@ -170,14 +190,15 @@ export function complete(status_code: number): Ending {
 
 /**
  * Returns the ending of a call whose provider sent its whole answer: an error by its status, or by
- * what cannot be an answer of a model.
+ * what cannot be an answer of a model. Files may be of any kind, and a deletion has no body.
  */
-export function answeredEnding(answer: ProviderAnswer): Ending {
+export function answeredEnding(answer: ProviderAnswer, endpoint: Endpoint): Ending {
   const { status_code, content_type: response_type } = answer
   if (status_code >= 400) {
     const error_type = String(status_code)
     return { outcome: 'provider_error', status_code, error_type, error_message: '' }
   }
+  if (isPassed(endpoint) && !isRecorded(endpoint)) return complete(status_code)
   const response_bytes = answer.body?.bytes ?? 0
   const error_message = malformedReason({ status_code, response_bytes, response_type })
   if (error_message === undefined) return complete(status_code)

@@ -55,7 +55,19 @@ const pathModel_max = 256
 export function readPathModel(path: string): string {
   const step = path.slice(path.lastIndexOf('/') + 1)
   const colon = step.lastIndexOf(':')
-  const model = decode(colon === -1 ? step : step.slice(0, colon))
+  return readName(colon === -1 ? step : step.slice(0, colon))
+}
+
+/**
+ * Checks every step of a path that goes on as it is. Throws `invalid_request` as `readPathModel`
+ * does.
+ */
+export function checkSteps(path: string): void {
+  for (const step of path.split('/').slice(1)) readName(step)
+}
+
+function readName(text: string): string {
+  const model = decode(text)
   const isKey = model !== undefined && (model.startsWith('lt_') || holdsProjectKey(model))
   if (model !== undefined && !isKey && model.length <= pathModel_max && nameForm.test(model)) {
     return model

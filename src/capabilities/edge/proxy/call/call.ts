@@ -13,6 +13,7 @@ import {
   complete,
   endingFrom,
   hasAnswer,
+  recordedBody,
   redactKey,
   toExchangeFacts,
 } from './call-record.ts'
@@ -38,7 +39,6 @@ export class Call implements RelayedCall {
   readonly services: CallServices
   readonly target: CallTarget
   readonly trace_id: string
-  /** The position in a trace that the client named. */
   readonly parent: TraceParent | undefined
   readonly parent_observation_id: string
   readonly observation_id: string
@@ -281,8 +281,11 @@ export class Call implements RelayedCall {
       ended_ms: this.#endedAt_ms,
     })
     const isStreamEnded = answer?.hasStreamEnd(this.endpoint) ?? false
-    const request = isRequestCaptured ? this.body.received() : noBytes
-    const response = redactKey(answer?.body?.take() ?? noBytes, this.target.provider_key, {
+    const asked = isRequestCaptured ? this.body.received() : noBytes
+    const request = recordedBody(asked, this.endpoint, this.headers.content_type)
+    const answered = answer?.body?.take() ?? noBytes
+    const kept = recordedBody(answered, this.endpoint, facts.response_type)
+    const response = redactKey(kept, this.target.provider_key, {
       failed: this.#statusCode() >= 400,
       streamed: facts.streamed,
     })

@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http'
-import { type Dialect, type Endpoint, formats } from '../formats.ts'
+import { type Dialect, type Endpoint, endpoints, formats } from '../formats.ts'
 
 type Asked = Pick<IncomingMessage, 'headers'> & { url?: string | undefined }
 
@@ -7,13 +7,21 @@ type Asked = Pick<IncomingMessage, 'headers'> & { url?: string | undefined }
 export type CallFormat = { endpoint: Endpoint; dialect: Dialect }
 
 /**
- * Returns the format of a call of a route. `/v1/models` is a path of three APIs: the headers of the
- * client tell which one it means.
+ * Returns the format of a call of a route. `/v1/models` and `/v1/files` are paths of three APIs: the
+ * headers of the client tell which one it means.
  */
 export function dialectOfRoute(endpoint: Endpoint, request: Asked): CallFormat {
-  if (endpoint !== 'models') return { endpoint, dialect: formats[endpoint].dialect }
-  const dialect = dialectOfPath(request)
-  return { endpoint: dialect === 'google' ? 'generate_content.models' : endpoint, dialect }
+  const { kind, dialect: usual } = formats[endpoint]
+  if (kind === undefined || usual === 'google') return { endpoint, dialect: usual }
+  const asked = dialectOfPath(request)
+  const dialect = asked === 'openai' ? usual : asked
+  return { endpoint: dialect === 'google' ? ofGoogle(endpoint) : endpoint, dialect }
+}
+
+/** Returns the endpoint of Google's own API for a path that other APIs have too. */
+function ofGoogle(endpoint: Endpoint): Endpoint {
+  const name = `generate_content.${endpoint}`
+  return endpoints.find((one) => one === name) ?? endpoint
 }
 
 /**

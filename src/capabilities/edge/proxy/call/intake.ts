@@ -2,13 +2,19 @@ import { Problem, problem } from '../../../../kernel/problem.ts'
 import { isUpgrade, type RateLimiter } from '../../../../platform/http/index.ts'
 import type { Logger } from '../../../../platform/telemetry/index.ts'
 import type { ProjectKey, ProjectKeys } from '../contract.ts'
-import { formats, isRetrieval } from '../formats.ts'
+import { type Dialect, formats, isPassed, isRetrieval } from '../formats.ts'
 import { Relay, type RelayServices } from '../relay/relay.ts'
 import type { Upstream, Upstreams } from '../relay/upstream.ts'
 import { switchProtocol } from '../sockets/open-socket.ts'
 import type { SocketSessionOptions, Verdict } from '../sockets/session-options.ts'
 import type { Call } from './call.ts'
-import { checkResponseId, isOfDeployment, readDeployment, readPathModel } from './call-target.ts'
+import {
+  checkResponseId,
+  checkSteps,
+  isOfDeployment,
+  readDeployment,
+  readPathModel,
+} from './call-target.ts'
 import { type Credentials, readCredentials } from './credentials.ts'
 import { addProviderKey } from './provider-key.ts'
 import { bodyTooLarge, overloaded, readBody } from './read-body.ts'
@@ -196,7 +202,7 @@ function admit(
 ): Upstream {
   const { headers, services } = call
   call.setContext(readContext(headers))
-  if (call.request.method !== 'GET' && !isRetrieval(call.endpoint)) {
+  if (call.request.method !== 'GET' && !isRetrieval(call.endpoint) && !isPassed(call.endpoint)) {
     checkContentType(headers.content_type)
   }
   const upstream = upstreamOf(call, upstreams)
@@ -214,6 +220,10 @@ function admit(
 function modelIn({ endpoint, target }: Call): string {
   if (isOfDeployment(target.path)) return readDeployment(target.path)
   if (isRetrieval(endpoint)) checkResponseId(target.path)
+  if (isPassed(endpoint)) {
+    checkSteps(target.path)
+    return ''
+  }
   if (formats[endpoint].path !== undefined) return ''
   return /^\/v[^/]+\/models\/./.test(target.path) ? readPathModel(target.path) : ''
 }
@@ -252,9 +262,15 @@ function upstreamOf(call: Call, upstreams: Upstreams): Upstream {
 /** Returns the provider of a call without X-Provider. */
 function usualProvider({ endpoint, dialect, target }: Call): string {
   if (isOfDeployment(target.path)) return 'azure'
-  const isOfAnthropic = endpoint === 'models' && dialect === 'anthropic'
-  return isOfAnthropic ? 'anthropic' : formats[endpoint].provider
+  const { kind, provider } = formats[endpoint]
+  return kind === undefined ? provider : providerOfDialect[dialect]
 }
+
+const providerOfDialect = {
+  openai: 'openai',
+  anthropic: 'anthropic',
+  google: 'gemini',
+} as const satisfies Record<Dialect, string>
 
 function quoted(value: string): string {
   return JSON.stringify(value.slice(0, 80))

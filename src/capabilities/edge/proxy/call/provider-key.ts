@@ -1,6 +1,6 @@
 import { type Problem, problem } from '../../../../kernel/problem.ts'
 import type { ProjectKey } from '../contract.ts'
-import type { Dialect } from '../formats.ts'
+import { type Dialect, type Endpoint, isPassed, isRecorded } from '../formats.ts'
 import type { KeyPlace } from '../providers.ts'
 import type { OwnKey, Upstream } from '../relay/upstream.ts'
 import type { CallTarget } from './call-target.ts'
@@ -9,6 +9,7 @@ import type { RequestHeaders } from './request-headers.ts'
 
 /** The parts of a call that its provider's key changes. */
 type KeyedCall = {
+  readonly endpoint: Endpoint
   readonly dialect: Dialect
   readonly headers: RequestHeaders
   readonly target: CallTarget
@@ -46,10 +47,18 @@ function ownKey(call: KeyedCall, key: ProjectKey, { provider, own_key }: Upstrea
   if (isOfOtherScheme(headers.authorization, dialect)) {
     throw noProviderKey(dialect, 'not of the Bearer scheme')
   }
-  const obstacle = obstacleOf(key, provider, own_key)
+  const obstacle = isShared(call) ? ofAllProjects : obstacleOf(key, provider, own_key)
   if (obstacle !== undefined) throw noProviderKey(dialect, 'missing', obstacle)
   return own_key?.value ?? ''
 }
+
+/** Whether a path reads or deletes what other projects stored with the same key of the provider. */
+function isShared({ endpoint }: KeyedCall): boolean {
+  return isPassed(endpoint) && !isRecorded(endpoint)
+}
+
+const ofAllProjects =
+  'what is stored with the key of Looptrace belongs to all projects that use it, so files, batches, stores and the like need a key of their own'
 
 /** Returns why a call does not get the key of a key file. */
 function obstacleOf(

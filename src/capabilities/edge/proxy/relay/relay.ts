@@ -81,13 +81,15 @@ export class Relay implements Dispatcher.DispatchHandler, CallRelay {
   #dispatch(body: Buffer): void {
     const { headers, request, endpoint, target } = this.#call
     const path = upstreamUrl(this.#pathOf(endpoint), target)
-    const isGet = request.method === 'GET'
+    const method = methods.find((one) => one === request.method) ?? 'POST'
+    // A deletion without a body stays one: some servers refuse it with `Content-Length: 0`.
+    const isBare = method === 'GET' || (method === 'DELETE' && body.length === 0)
     this.#upstream.pool.dispatch(
       {
-        method: isGet ? 'GET' : 'POST',
+        method,
         path,
         headers: headers.forwarded,
-        body: isGet ? null : body,
+        body: isBare ? null : body,
         ...(this.#onUpgrade && { upgrade: 'websocket' }),
       },
       this,
@@ -156,7 +158,7 @@ export class Relay implements Dispatcher.DispatchHandler, CallRelay {
     if (this.#refusal) this.#passRefusal(controller, this.#refusal)
     if (this.#mask) this.#pass(this.#mask.end())
     this.#call.detachRelay()
-    this.#call.settle(answeredEnding(this.answer))
+    this.#call.settle(answeredEnding(this.answer, this.#call.endpoint))
     this.#writer?.end()
   }
 
@@ -237,6 +239,9 @@ export class Relay implements Dispatcher.DispatchHandler, CallRelay {
     this.#upstream.usageRefusedUntil_ms = clock.now_ms() + settings.usage_refusal_kept_ms
   }
 }
+
+/** Methods of the routes of calls. */
+const methods = ['GET', 'POST', 'PATCH', 'DELETE'] as const
 
 /** Calls of formats that a provider does not speak are refused before. */
 const noPath: UpstreamPath = { path: '', adds: 'nothing' }

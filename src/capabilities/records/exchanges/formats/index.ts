@@ -1,5 +1,6 @@
 import type { ExchangeFacts } from '../../../../model/exchange.ts'
 import { embeddings } from './embeddings.ts'
+import { envelope } from './envelope.ts'
 import type { WireFormat } from './format.ts'
 import { generateContent } from './generate-content.ts'
 import { interactions } from './interactions.ts'
@@ -23,6 +24,10 @@ const formats: ReadonlyMap<Endpoint, WireFormat> = new Map([
   ['interactions', interactions],
   ['interactions.retrieve', interactions],
   ['embeddings', embeddings],
+  ['images', envelope],
+  ['audio', envelope],
+  ['rerank', envelope],
+  ['moderations', envelope],
 ])
 
 /** Returns the format of an endpoint; undefined for chat and completions. */

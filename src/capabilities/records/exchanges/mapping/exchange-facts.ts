@@ -76,7 +76,7 @@ function sessionFault({
   return undefined
 }
 
-const contentStates = new Set(['full', 'truncated', 'dropped'])
+const contentStates = new Set(['full', 'truncated', 'dropped', 'none'])
 const endpoints: ReadonlySet<string> = new Set(exchangeEndpoints)
 
 /** Whether a text is a time in nanoseconds up to 2261, which fits 64 bits and DateTime64(9). */

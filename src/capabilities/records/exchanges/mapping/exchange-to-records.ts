@@ -1,6 +1,6 @@
 import { conversationIdFrom } from '../../../../kernel/ids.ts'
 import { isForbiddenKey, objectFrom, textFrom } from '../../../../kernel/json-values.ts'
-import type { Exchange, ExchangeFacts } from '../../../../model/exchange.ts'
+import { type Exchange, type ExchangeFacts, hasEnvelopeOnly } from '../../../../model/exchange.ts'
 import type { IngestRecords, ObservationDraft } from '../../../../model/ingest-records.ts'
 import type { Observation } from '../../../../model/observation.ts'
 import { taskRuleAttribute } from '../../../../model/task-rules.ts'
@@ -15,6 +15,7 @@ import { retrievedCallIds } from '../../same-call/index.ts'
 import { columnText, cutText, scrubbed } from '../answer/body-text.ts'
 import { outputOf, type ReadAnswer, readAnswer, toolCallsOf } from '../answer/read-answer.ts'
 import { type CallUsage, callUsage, type TokenCounter } from '../usage/call-usage.ts'
+import { nameOf, typeOf } from './call-name.ts'
 import { correlationsOf } from './correlations.ts'
 import { callEnding, isRetrieval } from './exchange-facts.ts'
 import { addParameters, model_chars_max, type ReadRequest, readRequest } from './read-request.ts'
@@ -105,8 +106,8 @@ export function exchangeToObservation(
     model_requested: request.model,
     model,
     endpoint: facts.endpoint,
-    input: request.input,
-    output: outputOf(answer),
+    input: hasEnvelopeOnly(facts.endpoint) ? '' : request.input,
+    output: hasEnvelopeOnly(facts.endpoint) ? '' : outputOf(answer),
     content_state: facts.content_state,
     tool_calls,
     tool_results: request.tool_results,
@@ -198,34 +199,6 @@ function timesOf(facts: ExchangeFacts) {
   }
 }
 
-/** Returns the name that OpenTelemetry's GenAI conventions give the span of such a call. */
-function nameOf(facts: ExchangeFacts, model: string): string {
-  const operation = operations[facts.endpoint]
-  return model === '' ? operation : `${operation} ${model}`
-}
-
-const operations: Readonly<Record<ExchangeFacts['endpoint'], string>> = {
-  'chat.completions': 'chat',
-  completions: 'text_completion',
-  responses: 'chat',
-  'responses.retrieve': 'chat',
-  'responses.compact': 'compact',
-  'responses.count_tokens': 'count_tokens',
-  messages: 'chat',
-  'messages.count_tokens': 'count_tokens',
-  generate_content: 'generate_content',
-  'generate_content.count_tokens': 'count_tokens',
-  interactions: 'generate_content',
-  'interactions.retrieve': 'generate_content',
-  embeddings: 'embeddings',
-}
-
-/** A count of tokens is not a call of a model. */
-function typeOf(endpoint: ExchangeFacts['endpoint']): Observation['type'] {
-  if (endpoint === 'embeddings') return 'embedding'
-  return endpoint.endsWith('.count_tokens') ? 'span' : 'generation'
-}
-
 const noBuckets = {
   input_uncached_tokens: null,
   cache_read_tokens: null,
@@ -268,14 +241,19 @@ function attributesOf({ facts, task, request, answer, usage }: ReadCall): Record
   }
   if (task.rule !== '') attributes[taskRuleAttribute] = task.rule
   addLinkAttributes(attributes, task.links)
-  if (request.parsed !== undefined) {
-    addParameters(attributes, withoutPersonalValues(request.parsed, facts.endpoint))
-  } else if (request.text !== '') {
-    attributes['mapping.request'] = 'the request is not a JSON object'
-  }
+  if (!hasEnvelopeOnly(facts.endpoint)) addRequest(attributes, request, facts.endpoint)
   if (answer.fault !== '') attributes['mapping.response'] = answer.fault
   if (answer.dropped > 0) attributes['mapping.response_dropped'] = String(answer.dropped)
   if (usage.inconsistency !== '') attributes['mapping.usage'] = usage.inconsistency
   if (answer.choices.length > 1) attributes['response.choices'] = String(answer.choices.length)
   return attributes
+}
+
+function addRequest(
+  attributes: Record<string, string>,
+  { parsed, text }: ReadRequest,
+  endpoint: ExchangeFacts['endpoint'],
+): void {
+  if (parsed !== undefined) addParameters(attributes, withoutPersonalValues(parsed, endpoint))
+  else if (text !== '') attributes['mapping.request'] = 'the request is not a JSON object'
 }

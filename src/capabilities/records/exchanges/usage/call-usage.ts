@@ -6,7 +6,7 @@ import {
   objectFrom,
   textFrom,
 } from '../../../../kernel/json-values.ts'
-import type { ExchangeFacts } from '../../../../model/exchange.ts'
+import { type ExchangeFacts, hasEnvelopeOnly } from '../../../../model/exchange.ts'
 import type { Observation } from '../../../../model/observation.ts'
 import type { PricedUsage } from '../../pricing/index.ts'
 import {
@@ -61,7 +61,8 @@ export function callUsage(call: {
     return { ...conditions, usage, usage_source: 'provider', usage_semantics }
   }
   const isCount = facts.endpoint.endsWith('.count_tokens')
-  const isUnknown = isCount || isRetrieval(facts) || isRunning(answer)
+  const isEnvelope = hasEnvelopeOnly(facts.endpoint)
+  const isUnknown = isCount || isEnvelope || isRetrieval(facts) || isRunning(answer)
   if (isUnknown || costsNothing(call) || facts.content_state === 'dropped') {
     return { ...conditions, usage: undefined, usage_source: 'none', usage_semantics: '' }
   }
