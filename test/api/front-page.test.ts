@@ -60,6 +60,7 @@ describe('GET /', () => {
       'POST /v1/chat/completions',
       'POST /v1/completions',
       'POST /v1/responses',
+      'GET /v1/responses',
       'POST /v1/messages',
       'POST /v1beta/models/{model}:generateContent',
       'POST /v1/traces',
@@ -76,7 +77,7 @@ describe('GET /', () => {
     expect(ways_in.map(({ path }: { path: string }) => path)).toEqual([
       '/v1/chat/completions',
       '/v1/completions',
-      '/v1/responses',
+      ...['/v1/responses', '/v1/responses'],
       '/v1/messages',
       '/v1beta/models/{model}:generateContent',
       '/v1/traces',
