@@ -186,7 +186,13 @@ export function responsesOf(
       ...(description !== shared[name]?.['description'] && { description }),
     }
   }
+  if (passesAnswers(route)) responses['default'] = { description: 'The answer of the provider.' }
   return responses
+}
+
+/** Returns whether a route passes answers of another server, of any status. */
+function passesAnswers(route: Route | RawRoute): boolean {
+  return route.kind === 'raw' && route.below === true
 }
 
 /** Builds `components.responses`: the errors of these routes by format and status. */

@@ -1,9 +1,10 @@
 import { z } from 'zod'
 import { type Problem, type ProblemCode, problem } from '../../../kernel/problem.ts'
 import { defineRawRoute, type RawRoute } from '../../../platform/http/index.ts'
+import { dialectOfRoute } from './call/dialect.ts'
 import { type CallRoute, callRoutes } from './call-routes.ts'
 import type { CompletionProxy } from './contract.ts'
-import { type Dialect, formats } from './formats.ts'
+import type { Dialect } from './formats.ts'
 
 /** Returns the routes of the data plane. Their bodies are forwarded unparsed. */
 export function proxyRoutes(proxy: CompletionProxy): RawRoute[] {
@@ -103,7 +104,8 @@ const errorFormats = {
 
 function callRoute(proxy: CompletionProxy, route: CallRoute): RawRoute {
   const { endpoint, url, id, summary, aliases, below, method = 'POST' } = route
-  const { dialect } = formats[endpoint]
+  // Clients that name no other API in their headers.
+  const { dialect } = dialectOfRoute(endpoint, { url, headers: {} })
   return defineRawRoute({
     method,
     url,
