@@ -172,11 +172,15 @@ export function comparable({ status, text }: Reply, id: string): { status: numbe
   return { status, text: madeUp.reduce((rest, one) => rest.replaceAll(one, '<made>'), without) }
 }
 
-/** What the service makes up for each call: ids, times, names of `bodyOf`, secrets and digests. */
+/**
+ * What the service makes up for each call: ids, times, names of `bodyOf`, secrets, digests, and the
+ * version of a document of the caller's project, which each write increments.
+ */
 const madeUp = [
   /((user|key|service_account):)?[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/g,
   ...[/\d{4}-\d\d-\d\dT[\d:.]+Z/g, /mine-\d+/g],
   ...[/lti?_[A-Za-z0-9_]{16,}/g, /whsec_[A-Za-z0-9+/=]+/g, /"[a-z_]*digest":"[^"]*"/g],
+  /"version":\d+/g,
 ]
 
 /**
