@@ -5,6 +5,7 @@ import { OTLPTraceExporter as JsonExporter } from '@opentelemetry/exporter-trace
 import { OTLPTraceExporter as ProtobufExporter } from '@opentelemetry/exporter-trace-otlp-proto'
 import { NodeSDK } from '@opentelemetry/sdk-node'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { sleep } from '../../src/kernel/time.ts'
 import { type Api, apiByKey } from '../support/clients/api-reader.ts'
 import { eventually } from '../support/eventually.ts'
 import { scrape } from '../support/metrics.ts'
@@ -180,6 +181,8 @@ async function byNode(task_id: string, traceExporter: ProtobufExporter | GrpcExp
       })
       chat.addEvent('first token', { after_ms: 12 })
       chat.end()
+      // Each span has a clock of its own, which differs from others by up to a millisecond.
+      await sleep(3)
       const tool = tracer.startSpan('execute_tool weather', {
         attributes: { 'gen_ai.operation.name': 'execute_tool', 'gen_ai.tool.name': 'weather' },
       })

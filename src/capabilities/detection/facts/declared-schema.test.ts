@@ -59,6 +59,11 @@ test('ignores circular references and checks the rest', () => {
   expect(findViolation(schema, { filter: { and: [{ and: [] }] } })).toBeUndefined()
 })
 
+test.each(['__proto__', 'constructor', 'toString'])('takes the key %s for no keyword', (key) => {
+  const schema = JSON.parse(`{"not": {"${key}": 0}}`)
+  expect(findViolation(schema, {})).toMatchObject({ at: 'the arguments' })
+})
+
 test('never throws, for any schema and value', () => {
   const word = fc.constantFrom(
     'type',

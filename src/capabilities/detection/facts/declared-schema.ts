@@ -111,7 +111,7 @@ function copyNode(todo: Todo, queue: Todo[], refs: Ref[]): void {
     return copied
   }
   for (const [key, value] of Object.entries(from).slice(0, nodes_max)) {
-    if (plainKeywords[key]?.(value)) into[key] = value
+    if (Object.hasOwn(plainKeywords, key) && plainKeywords[key]?.(value)) into[key] = value
     else if (schemaKeywords.has(key)) into[key] = child(value)
     else if (listKeywords.has(key)) copyList(into, key, value, child)
     else if (mapKeywords.has(key)) copyMap({ into, key, value, within }, child)
