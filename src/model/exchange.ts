@@ -84,12 +84,12 @@ export type ExchangeFacts = {
 /** One call as the edge hands it to the worker. */
 export type Exchange = { facts: ExchangeFacts; request: Uint8Array; response: Uint8Array }
 
-/** Error type of an answer that is no answer of a model, although its status names no error. */
+/** Error type of an answer whose status is a success, and whose body is not that of a model. */
 export const malformedAnswer = 'malformed_answer'
 
 /**
- * Returns why an answer that arrived whole is no answer of a model; undefined for one that may be.
- * Statuses of errors are not looked at.
+ * Returns why an answer that arrived whole cannot be from a model; undefined for one that may be.
+ * Does not look at statuses of errors.
  */
 export function malformedReason({
   status_code,

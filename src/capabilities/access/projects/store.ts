@@ -158,23 +158,12 @@ export function replaceEnvironments(
     check,
   }: { project_id: string; environments: string[] | null; check: (version: number) => void },
 ): Promise<ProjectRow | undefined> {
-  return db.transaction().execute(async (trx) => {
-    const stored = await trx
-      .selectFrom('projects')
-      .select(['managed_by', 'version'])
-      .where('id', '=', project_id)
-      .where('archived_at', 'is', null)
-      .forNoKeyUpdate()
-      .executeTakeFirst()
-    if (stored === undefined) return undefined
-    refuseUnlessOwner(stored.managed_by, null)
-    check(stored.version)
-    return trx
-      .updateTable('projects')
-      .set({ environments })
-      .where('id', '=', project_id)
-      .returning(projectColumns)
-      .executeTakeFirst()
+  return replaceColumns(db, project_id, {
+    values: { environments },
+    check: ({ managed_by, version }) => {
+      refuseUnlessOwner(managed_by, null)
+      check(version)
+    },
   })
 }
 
@@ -187,19 +176,36 @@ export function replaceTaskRulesOff(
     check,
   }: { project_id: string; off: TaskRule[]; check: (version: number) => void },
 ): Promise<ProjectRow | undefined> {
+  return replaceColumns(db, project_id, {
+    values: { task_rules_off: off },
+    check: ({ version }) => check(version),
+  })
+}
+
+type Replacement = {
+  values: { environments: string[] | null } | { task_rules_off: TaskRule[] }
+  /** Throws if the stored project must stay as it is. */
+  check: (stored: Pick<ProjectRow, 'managed_by' | 'version'>) => void
+}
+
+function replaceColumns(
+  db: Db,
+  project_id: string,
+  { values, check }: Replacement,
+): Promise<ProjectRow | undefined> {
   return db.transaction().execute(async (trx) => {
     const stored = await trx
       .selectFrom('projects')
-      .select('version')
+      .select(['managed_by', 'version'])
       .where('id', '=', project_id)
       .where('archived_at', 'is', null)
       .forNoKeyUpdate()
       .executeTakeFirst()
     if (stored === undefined) return undefined
-    check(stored.version)
+    check(stored)
     return trx
       .updateTable('projects')
-      .set({ task_rules_off: off })
+      .set(values)
       .where('id', '=', project_id)
       .returning(projectColumns)
       .executeTakeFirst()

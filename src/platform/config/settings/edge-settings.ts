@@ -38,7 +38,7 @@ export const proxySettings = {
   providers_file: text({
     unit: 'path',
     reason:
-      'YAML file with further providers, and with key files for calls that bring no key of the provider. It is read again when it changes; a file that is not valid keeps the providers of the one before. Private addresses need `outbound_allowed`. See docs/guides/ways-in.md.',
+      'YAML file with further providers, and with key files for calls without a key of the provider. Changes take effect without a restart; an invalid change leaves the providers as they were. Private addresses need `outbound_allowed`. See docs/guides/ways-in.md.',
   }),
   providers_reload_ms: integer({
     unit: 'ms',

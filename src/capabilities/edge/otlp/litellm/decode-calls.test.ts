@@ -37,7 +37,7 @@ const usual = fc.record({
   }),
 })
 
-test.each(['""', '1', 'true', 'null', '{'])('%s is no batch', (text) => {
+test.each(['""', '1', 'true', 'null', '{'])('%s is refused', (text) => {
   expect(() => decodeLiteLlm(Buffer.from(text))).toThrow('expected a JSON list of calls')
 })
 

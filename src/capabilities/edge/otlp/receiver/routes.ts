@@ -69,7 +69,7 @@ const exports: readonly ExportRoute[] = [
 
 const anyObject = z.record(z.string(), z.unknown())
 
-/** An item that is no call is told as rejected. */
+/** Items of any type: those without the fields of a call are counted as rejected. */
 const callsOfLiteLlm = z.union([z.array(z.unknown()), anyObject])
 
 const scope = { level: 'project', role: 'editor', key: 'ingest:write' } as const

@@ -42,7 +42,7 @@ const order: Record<Dialect, readonly string[]> = {
   google: ['x-goog-api-key', 'query', 'authorization', 'x-api-key', 'api-key'],
 }
 
-/** The call of the specification goes on as it came: its Authorization is no list. */
+/** The call of the specification goes on as it came: its Authorization is one value. */
 function wholeAuthorization(
   { isPlain }: { isPlain: boolean },
   { authorization }: Partial<Record<string, string[]>>,

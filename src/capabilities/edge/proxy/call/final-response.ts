@@ -10,7 +10,7 @@ const running: ReadonlySet<string> = new Set(['queued', 'in_progress'])
 
 /**
  * Returns whether the answer to a retrieval is the end of a response: only that is recorded. A poll of
- * work that still runs is no call of its own. `isStreamEnded`: the stream has its last event.
+ * work that still runs is not a call. `isStreamEnded`: the stream has its last event.
  */
 export function isFinal(
   answer: Uint8Array,

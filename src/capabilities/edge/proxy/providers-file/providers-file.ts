@@ -23,7 +23,7 @@ export type ProvidersFileOptions = {
 
 /**
  * Reads the providers file, and again at an interval: watching a mounted Secret by events misses
- * its changes. A file that is not valid keeps the providers of the one before. Throws
+ * its changes. An invalid change leaves the providers as they were. Throws
  * ProvidersFileRefused when the first read fails.
  */
 export function openProvidersFile(options: ProvidersFileOptions): ProvidersFile {

@@ -316,7 +316,7 @@ describe('errors', () => {
     ['a page of another type', {}, '<html></html>', 'the answer is not JSON'],
     ['a text', {}, 'ok', 'the answer is not JSON'],
     ['an empty stream', { streamed: true, response_bytes: 0 }, '', 'without a body'],
-  ])('%s is no good answer', (_name, about, response, says) => {
+  ])('%s is an error', (_name, about, response, says) => {
     for (const endpoint of ['chat.completions', 'responses', 'messages', 'embeddings'] as const) {
       expect(mapped({ facts: { ...about, endpoint }, response })).toMatchObject({
         status: 'error',
