@@ -40,14 +40,21 @@ export type NatsServerOptions = {
 }
 
 /** Starts three servers of one cluster. They elect their leaders in the seconds after. */
-export async function startNatsCluster(directory: string): Promise<NatsServer[]> {
-  const ports = [await freePort(), await freePort(), await freePort()]
-  return Promise.all(
-    ports.map((port) => {
-      const cluster = { name: `n${port}`, port, ports }
-      return startNatsServer({ directory: join(directory, `n${port}`), cluster })
-    }),
-  )
+export function startNatsCluster(directory: string): Promise<NatsServer[]> {
+  return onFreePorts(async () => {
+    const ports = [await freePort(), await freePort(), await freePort()]
+    const starts = await Promise.allSettled(
+      ports.map((port) => {
+        const cluster = { name: `n${port}`, port, ports }
+        return startNatsServer({ directory: join(directory, `n${port}`), cluster })
+      }),
+    )
+    const servers = starts.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : []))
+    const failed = starts.find((one) => one.status === 'rejected')
+    if (failed === undefined) return servers
+    await Promise.all(servers.map((server) => server.kill()))
+    throw failed.reason
+  })
 }
 
 /** Builds nats-server if it is not cached (needs Go), and starts it. */
@@ -105,18 +112,24 @@ function clusterLines({ name, port, ports }: NonNullable<NatsServerOptions['clus
 
 const portTries_max = 5
 
-/** Another process may take a free port first; then another port is tried. */
-async function startedOnFreePort(binary: string, file: string, options: NatsServerOptions) {
+/** Another process may take a free port first; then `start` is called again, for other ports. */
+async function onFreePorts<T>(start: () => Promise<T>): Promise<T> {
   for (let tries = 1; ; tries += 1) {
-    const port = await freePort()
-    await writeFile(file, configurationOf(options, port))
     try {
-      return { port, child: await started(binary, file, port) }
+      return await start()
     } catch (error) {
       const taken = String(error).includes('address already in use')
       if (!taken || tries === portTries_max) throw error
     }
   }
+}
+
+function startedOnFreePort(binary: string, file: string, options: NatsServerOptions) {
+  return onFreePorts(async () => {
+    const port = await freePort()
+    await writeFile(file, configurationOf(options, port))
+    return { port, child: await started(binary, file, port) }
+  })
 }
 
 async function started(binary: string, configuration: string, port: number): Promise<ChildProcess> {
