@@ -110,6 +110,38 @@ describe('calls of a socket', () => {
     expect(proxy.exchanges).toEqual([])
   })
 
+  test.each([
+    ['escapes in its type', create().replace('response.create', 'response.\\u0063reate')],
+    ['another type before', create().replace('{', '{"type":"other",')],
+    [
+      'what only some parsers read',
+      create({ type: 1 }).replace(':1', ':"response.\\u0063reate","n":NaN'),
+    ],
+  ])('a message with %s is a call, as the provider reads it', async (_, message) => {
+    await using provider = await socketProvider((socket) => {
+      for (const event of events) socket.send(event)
+    })
+    await using proxy = await proxyServer(provider)
+    const client = await openSocket(proxy.origin, goodHeaders)
+    client.socket.send(message)
+    const { facts } = await proxy.recorded()
+    expect([facts.endpoint, provider.messages]).toEqual(['responses', [message]])
+  })
+
+  test('invalid frames of the provider are its fault, not that of the client', async () => {
+    await using provider = await socketProvider((socket) => {
+      const wire: { write(bytes: Buffer): void } = Reflect.get(socket, '_socket')
+      // The bit of a compressed message, although no compression was agreed.
+      wire.write(Buffer.from([0xc1, 0x01, 0x20]))
+    })
+    await using proxy = await proxyServer(provider)
+    const client = await openSocket(proxy.origin, goodHeaders)
+    client.socket.send(create())
+    const fault = { outcome: 'upstream_cut', error_type: 'provider_cut' }
+    expect(endingOf(await proxy.recorded())).toMatchObject(fault)
+    expect(await client.closed).toMatchObject({ code: 1002, reason: 'provider_cut' })
+  })
+
   test('a message of 10 MB passes, and is recorded without its content', async () => {
     await using provider = await socketProvider()
     await using proxy = await proxyServer(provider)

@@ -29,19 +29,17 @@ const sessionName = /^[\x20-\x7e]{1,256}$/
  */
 export function readAgentHeaders(flat: readonly string[]): Record<string, string> | undefined {
   const found: Record<string, string> = {}
-  const repeated = new Set<string>()
-  let isFound = false
+  const seen = new Set<string>()
   for (let i = 0; i < flat.length; i += 2) {
     const name = flat[i] ?? ''
     const value = flat[i + 1] ?? ''
     if (!sessionNames.has(name) && !codexNames.has(name)) continue
-    if (Object.hasOwn(found, name)) repeated.add(name)
-    if (!sessionName.test(value) || (codexNames.has(name) && !isCodex(flat))) continue
-    found[name] = value
-    isFound = true
+    if (seen.has(name)) delete found[name]
+    else if (sessionName.test(value) && (!codexNames.has(name) || isCodex(flat)))
+      found[name] = value
+    seen.add(name)
   }
-  for (const name of repeated) delete found[name]
-  return isFound ? found : undefined
+  return Object.keys(found).length === 0 ? undefined : found
 }
 
 function isCodex(flat: readonly string[]): boolean {

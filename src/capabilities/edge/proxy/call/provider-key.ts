@@ -52,7 +52,10 @@ function ownKey(call: KeyedCall, key: ProjectKey, { provider, own_key }: Upstrea
   return own_key?.value ?? ''
 }
 
-/** Whether a path reads or deletes what other projects stored with the same key of the provider. */
+/**
+ * Whether a path lists, reads or deletes what other projects stored with the same key of the provider.
+ * A stored response is reached by its id alone, which cannot be guessed.
+ */
 function isShared({ endpoint }: KeyedCall): boolean {
   return isPassed(endpoint) && !isRecorded(endpoint)
 }

@@ -165,3 +165,13 @@ export class FrameReader {
     }
   }
 }
+
+/** Runs a step that reads frames, and hands a fault of theirs to `onFault`. */
+export function guarded(step: () => void, onFault: (fault: FrameFault) => void): void {
+  try {
+    step()
+  } catch (error) {
+    if (!(error instanceof FrameFault)) throw error
+    onFault(error)
+  }
+}

@@ -1,3 +1,5 @@
+import { objectFrom, parsedJson } from '../../../../kernel/json-values.ts'
+
 const quote = 0x22
 const backslash = 0x5c
 const openBrace = 0x7b
@@ -75,4 +77,19 @@ export class MessageHead {
     else return
     this.#isDone = this.type !== '' && (this.stream_id !== '' || !this.#wantsStream)
   }
+}
+
+const callType = 'response.create'
+
+/**
+ * Returns whether a message of a client begins a call. One that does not look like it is parsed, because
+ * the provider parses it too: a type may have escapes or come twice. An object that only some parsers
+ * read counts as a call.
+ */
+export function isCallMessage({ type }: MessageHead, payload: Buffer): boolean {
+  if (type === callType) return true
+  const text = payload.toString('utf8')
+  if (!/^\s*\{/.test(text)) return false
+  const body = objectFrom(parsedJson(text))
+  return body === undefined || body['type'] === callType
 }

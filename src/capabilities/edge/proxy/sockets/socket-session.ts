@@ -4,9 +4,9 @@ import { formatSocketError } from '../call/provider-error.ts'
 import { KeyMask } from '../relay/key-mask.ts'
 import { AnswerTap } from './answer-tap.ts'
 import { ClientMessages, type ClientUnit } from './client-messages.ts'
-import { FrameFault } from './frame-reader.ts'
+import { type FrameFault, guarded } from './frame-reader.ts'
 import { closeCodes, closeFrame, textFrame } from './frames.ts'
-import { MessageHead } from './message-head.ts'
+import { isCallMessage, MessageHead } from './message-head.ts'
 import type { SocketSessionOptions, Verdict } from './session-options.ts'
 import { SocketCall } from './socket-call.ts'
 
@@ -52,8 +52,18 @@ export class SocketSession {
   start(): void {
     const { client, upstream, services } = this.#options
     services.sockets.add(this)
-    client.on('data', (chunk: Buffer) => this.#guarded(() => this.#fromClient(chunk)))
-    upstream.on('data', (chunk: Buffer) => this.#guarded(() => this.#fromProvider(chunk)))
+    client.on('data', (chunk: Buffer) => {
+      guarded(
+        () => this.#fromClient(chunk),
+        (fault) => this.#refuseFrames(fault),
+      )
+    })
+    upstream.on('data', (chunk: Buffer) => {
+      guarded(
+        () => this.#fromProvider(chunk),
+        (fault) => this.#providerBroke(fault),
+      )
+    })
     client.on('drain', () => this.#resumeProvider())
     upstream.on('drain', () => this.#resumeClient())
     for (const event of ['end', 'close', 'error']) {
@@ -82,21 +92,18 @@ export class SocketSession {
     this.#fail(problem('shutting_down', { retry_after_s: 1 }), closeCodes.going_away)
   }
 
-  #guarded(step: () => void): void {
-    try {
-      step()
-    } catch (error) {
-      if (!(error instanceof FrameFault)) throw error
-      this.#refuseFrames(error)
-    }
-  }
-
   #refuseFrames({ message, close_code }: FrameFault): void {
     const isTooBig = close_code === closeCodes.too_big
     this.#fail(
       problem(isTooBig ? 'body_too_large' : 'invalid_request', { detail: message }),
       close_code,
     )
+  }
+
+  #providerBroke({ message }: FrameFault): void {
+    const detail = `the provider ${this.#options.provider} sent invalid frames: ${message}`
+    this.#endCalls((call) => call.cut('upstream_cut', problem('provider_cut', { detail })))
+    this.#close(closeCodes.protocol_error, 'provider_cut')
   }
 
   #fromClient(chunk: Buffer): void {
@@ -121,7 +128,7 @@ export class SocketSession {
   #judge(unit: ClientUnit, payload: Buffer): void {
     const head = new MessageHead({ wantsStream: payload.includes('"stream_id"') })
     head.push(payload)
-    const isCall = head.type === 'response.create'
+    const isCall = isCallMessage(head, payload)
     const { stream_id } = head
     const settle = (verdict: Verdict) => {
       const ended = this.#endCall
