@@ -139,7 +139,7 @@ describe('calls of a socket', () => {
     client.socket.send(create())
     const fault = { outcome: 'upstream_cut', error_type: 'provider_cut' }
     expect(endingOf(await proxy.recorded())).toMatchObject(fault)
-    expect(await client.closed).toMatchObject({ code: 1002, reason: 'provider_cut' })
+    expect((await client.closed).code).toBe(1006)
   })
 
   test('a message of 10 MB passes, and is recorded without its content', async () => {
