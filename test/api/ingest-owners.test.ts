@@ -345,6 +345,26 @@ test('spans side by side that name one response count once, in any order', async
   }
 })
 
+test('a trace whose call leaves the task that it joined is no longer found by it', async () => {
+  const [store, project_id, trace_id] = [openStore(), randomUUID(), randomUUID()]
+  const call = {
+    ...rowOf(project_id, {
+      ...{ trace_id, source: 'proxy', observation_id: 'call', parent_observation_id: 'root' },
+    }),
+    ...{ task_id: 'codex:1', task_implicit: true },
+  }
+  const joined = async () => {
+    const traces = db.selectFrom('recent_traces').where('project_id', '=', project_id)
+    return (await traces.select('joined_task_id').execute()).map((one) => one.joined_task_id)
+  }
+  await deliver(store, [call])
+  expect(await joined()).toEqual(['codex:1'])
+  const root = { trace_id, observation_id: 'root', type: 'agent', source: 'otlp' } as const
+  await deliver(store, [rowOf(project_id, { ...root, task_id: 'T' })])
+  expect((await tasksOf(project_id)).map(({ task_id }) => task_id)).toEqual(['T'])
+  expect(await joined()).toEqual([null])
+})
+
 test('10,000 children that come before their root', { timeout: 60_000 }, async () => {
   const [store, project_id, trace_id] = [openStore(), randomUUID(), randomUUID()]
   const children = Array.from({ length: 10_000 }, (_, at) =>

@@ -26,8 +26,8 @@ export type Analysis = {
   not_checked: NotChecked[]
   /** Detectors that threw because of a bug. */
   failed: readonly { detector: string; error: unknown }[]
-  /** Number of detectors that analysed everything they need. */
-  analysed: number
+  /** Number of detectors that are switched on. */
+  checks: number
   /** Values of the answers; null if no detector checked them. */
   values: ValueCounts | null
   /** False for a detector that could not analyse the run completely. */
@@ -49,7 +49,7 @@ export function analyseRun(
     findings: toNewFindings(run, findings, (type) => detectorOfType.get(type)),
     not_checked,
     failed,
-    analysed: analysed.length,
+    checks: complete.size + unchecked.size,
     values,
     wasAnalysed: (detector) => {
       // The judge's findings stay, unless the project switched it off.

@@ -2,8 +2,12 @@ import { unmetReasons } from '../analyse/run-detectors.ts'
 import type { Need } from '../contract.ts'
 import type { NotChecked } from './finding.ts'
 
-/** The detectors of an analysis: those that checked the run, and those that did not. */
-export type Checks = { analysed: number; not_checked: readonly NotChecked[] }
+/** The detectors of an analysis, and those that could not check the run, or a part of it. */
+export type Checks = {
+  /** Number of detectors that are switched on. */
+  checks: number
+  not_checked: readonly NotChecked[]
+}
 
 const recorded: readonly (readonly [Need, string])[] = [
   ['texts', 'texts'],
@@ -16,7 +20,7 @@ const recorded: readonly (readonly [Need, string])[] = [
  * Says how many detectors lacked what they need, why, and how to send it; undefined if none did.
  * `not_checked` of the task's findings names each detector.
  */
-export function describeUnmetNeeds({ analysed, not_checked }: Checks): string | undefined {
+export function describeUnmetNeeds({ checks, not_checked }: Checks): string | undefined {
   const reasons = not_checked.map(({ reason }) => reason)
   const lacks = (need: Need) => reasons.includes(unmetReasons[need])
   const unmet = reasons.filter((reason) => allReasons.has(reason)).length
@@ -26,7 +30,7 @@ export function describeUnmetNeeds({ analysed, not_checked }: Checks): string | 
     ...(missing.length > 0 ? [`no ${listOf(missing)} were recorded`] : []),
     ...(lacks('history') ? [unmetReasons.history] : []),
   ]
-  const count = `${unmet} of ${analysed + not_checked.length} checks did not run`
+  const count = `${unmet} of ${checks} checks did not run`
   const remedy = missing.length > 0 ? `; ${howToSend}` : ''
   return `${count}, because ${causes.join(' and ')}${remedy}`
 }

@@ -83,8 +83,8 @@ describe('the verdict is one sentence', () => {
   test('with the checks that did not run, why, and how to send what they need', () => {
     const checksOf = (source: RunSource, more: readonly NotChecked[] = []) => {
       const run = runOf(agentRun('dark', { source }).user('Hi').tool({ name: 'look' }, 'x'))
-      const { analysed, not_checked } = analyseRun(run, defaultDetectionSettings(), undefined)
-      const checks = { analysed, not_checked: [...not_checked, ...more] }
+      const analysis = analyseRun(run, defaultDetectionSettings(), undefined)
+      const checks = { ...analysis, not_checked: [...analysis.not_checked, ...more] }
       return writeVerdictSentence([], run, { state: 'completed', checks })
     }
     expect(checksOf('proxy')).not.toContain('did not run')
@@ -95,6 +95,9 @@ describe('the verdict is one sentence', () => {
     expect(checksOf('proxy', [held])).toMatch(
       /1 of \d\d checks did not run, because part of the history is held by the provider\.$/,
     )
+    // A detector that checked a part of the run is one of the checks, and not two.
+    const countIn = (sentence: string) => /of (\d+) checks/.exec(sentence)?.[1]
+    expect(countIn(checksOf('proxy', [held]))).toBe(countIn(checksOf('otlp_no_content')))
     const limited = { detector: 'cycle', reason: 'not_analysed: more than 1 units of work' }
     expect(checksOf('proxy', [limited])).not.toContain('did not run')
   })

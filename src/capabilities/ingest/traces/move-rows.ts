@@ -160,7 +160,8 @@ async function moveFewer(
     tooLarge.set(textOf(only), true)
     ports.meters.owners.inc({ result: 'too_many_rows' }, rows_max)
     const { project_id, trace_id } = only
-    return [{ project_id, trace_id, gives: 0, wants: 0, joined_task_id: null }]
+    // Its rows are not read, so it keeps what is known of them.
+    return [{ project_id, trace_id, gives: 0, wants: 0, joined_task_id: only.joined_task_id }]
   }
   const settled: SettledTrace[] = []
   for (const trace of traces) settled.push(...(await moveTraces(ports, [trace], about)))

@@ -126,7 +126,7 @@ export async function settleNotes(
 ): Promise<void> {
   await sql`
     update recent_traces as known set gives = given.gives, wants = given.wants,
-      joined_task_id = coalesce(given.joined_task_id, known.joined_task_id),
+      joined_task_id = given.joined_task_id,
       moving = greatest(known.moving - 1, 0)
     from json_to_recordset(${JSON.stringify(traces)}::json) as given (
       project_id uuid, trace_id uuid, gives smallint, wants smallint, joined_task_id text

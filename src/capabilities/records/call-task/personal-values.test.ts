@@ -27,6 +27,10 @@ test('what Codex says about a machine goes', () => {
 test.each([
   [`{"metadata":{"user_id":"ann \\"x\\" b"},"a":`, `{"metadata":{"user_id":"[removed]"},"a":`],
   [`{"metadata":{"user_id" : "ann`, `{"metadata":{"user_id" :"[removed]"`],
+  [`{"metadata":{"user_id":"{\\"device\\":\\"joe\\`, `{"metadata":{"user_id":"[removed]"`],
+  [`{"client_metadata":{"hostname":"joe"},"user":"jo`, `{"client_metadata":"[removed]","user":"jo`],
+  [`{"client_metadata":{"a":"x}joe"},"b`, `{"client_metadata":"[removed]","b`],
+  [`{"client_metadata" : {"hostname":"jo`, `{"client_metadata" :"[removed]"`],
   [`{"x-codex-turn-metadata":"{\\"remote\\"}","b`, `{"x-codex-turn-metadata":"[removed]","b`],
 ])('a body that was cut: %s', (text, expected) => {
   expect(withoutPersonalText(text)).toBe(expected)

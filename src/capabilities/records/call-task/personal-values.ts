@@ -26,10 +26,15 @@ export function withoutPersonalValues(
   return rest
 }
 
+/** A text may be cut anywhere, also between a backslash and what it escapes. */
 const personalText =
-  /"(?:user_id|x-codex-[a-z-]{1,40}|installation_id)"\s{0,8}:\s{0,8}"(?:[^"\\]|\\.)*(?:"|$)/gs
+  /"(?:user_id|x-codex-[a-z-]{1,40}|installation_id)"\s{0,8}:\s{0,8}"(?:[^"\\]|\\.)*(?:"|\\?$)/gs
+/** An object whose members are texts, as Codex sends it. */
+const personalObject =
+  /"client_metadata"\s{0,8}:\s{0,8}\{(?:"(?:[^"\\]|\\.)*(?:"|\\?$)|[^"}])*\}?/gs
 
 /** Removes the same values from the text of a request that was cut and cannot be parsed. */
 export function withoutPersonalText(text: string): string {
-  return text.replace(personalText, (found) => `${found.slice(0, found.indexOf(':'))}:"[removed]"`)
+  const remove = (found: string) => `${found.slice(0, found.indexOf(':'))}:"[removed]"`
+  return text.replace(personalText, remove).replace(personalObject, remove)
 }
