@@ -1,6 +1,7 @@
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { authorizer, type BootstrapSecrets } from '../capabilities/access/index.ts'
+import { consolePage } from '../capabilities/console/index.ts'
 import { otlpRoutes } from '../capabilities/edge/otlp/index.ts'
 import { proxyRoutes } from '../capabilities/edge/proxy/index.ts'
 import type { RoleConfig } from '../platform/config/index.ts'
@@ -72,6 +73,7 @@ async function start(context: RoleContext, given: RoleConfig<'all'>): Promise<vo
   })
   const port = await listen(context, config, {
     routes: [...proxyRoutes(proxy), ...otlpRoutes(otlp.receiver), ...routes],
+    console: consolePage(),
     proxy,
     otlp,
     authorize: authorizer(access),

@@ -12,6 +12,7 @@ import { requestPasswordReset } from './auth/password-reset/password-reset.ts'
 import { revokeToken } from './auth/revoke.ts'
 import { endSession, getSession, startSession } from './auth/session.ts'
 import { endAllSessions } from './auth/sessions.ts'
+import { getSignIn } from './auth/sign-in.ts'
 import { createToken } from './auth/token.ts'
 import { getInstallationAccounts } from './installations/service-accounts.ts'
 import { getOperatorKeys, removeOperatorKey } from './operator-keys/operator-keys.ts'
@@ -101,6 +102,7 @@ const factories: readonly ((access: Access) => Route)[] = [
   revokeToken,
   startSession,
   getSession,
+  getSignIn,
   endSession,
   endAllSessions,
   startIssuerSignIn,

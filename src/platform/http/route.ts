@@ -133,12 +133,12 @@ export class Answer<B> {
   readonly body: B
   readonly status: number | undefined
   readonly headers: AnswerHeaders
-  /** Text to send instead of the body as JSON. */
-  readonly content: TextContent | undefined
+  /** Text or bytes to send instead of the body as JSON. */
+  readonly content: Content | undefined
 
   constructor(
     body: B,
-    options: { status?: number; headers?: AnswerHeaders; content?: TextContent } = {},
+    options: { status?: number; headers?: AnswerHeaders; content?: Content } = {},
   ) {
     this.body = body
     this.status = options.status
@@ -153,8 +153,8 @@ export const linesMediaType = 'application/x-ndjson'
 /** Headers of a reply. A list, such as of cookies, becomes several headers. */
 type AnswerHeaders = Readonly<Record<string, string | string[]>>
 
-/** A text in UTF-8 with its media type, such as `text/html`. */
-export type TextContent = { media_type: string; text: string }
+/** A text in UTF-8, also as bytes that may be compressed, with its media type (`text/html`). */
+export type Content = { media_type: string; text: string | Buffer }
 
 /** Creates a route of its definition. */
 export function defineRoute<

@@ -24,7 +24,8 @@ const headersOfWrite = [
   },
 ]
 
-const sessionSchema = record('Session', {
+/** The person of a session, as replies show it. */
+export const sessionSchema = record('Session', {
   user_id: z.uuid(),
   email: z.string(),
   display_name: z.string(),
@@ -147,17 +148,20 @@ async function findSession(
   throw problem('credentials_invalid', { detail: 'There is no session, or it has ended. Sign in' })
 }
 
-function answer(session: BrowserSession, reply: { status: number; cookie?: string }) {
+/** Selects the fields of a session that replies show. */
+export function sessionFields(session: BrowserSession): z.input<typeof sessionSchema> {
   const { user_id, email, display_name, installation_admin, by_issuer } = session
   const { must_change_password, idle_expires_at, expires_at } = session
-  const body = {
+  return {
     ...{ user_id, email, display_name, installation_admin, by_issuer },
     must_change_password: must_change_password && !by_issuer,
     ...{ idle_expires_at, expires_at },
   }
-  const { status, cookie } = reply
+}
+
+function answer(session: BrowserSession, { status, cookie }: { status: number; cookie?: string }) {
   const headers = { ...notKept, ...(cookie !== undefined && { 'set-cookie': cookie }) }
-  return new Answer(body, { status, headers })
+  return new Answer(sessionFields(session), { status, headers })
 }
 
 /** Returns the name and value of a Set-Cookie, as the browser sends them back. */
