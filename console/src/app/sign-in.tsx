@@ -6,14 +6,10 @@ import type { SessionRequest } from '../api/schema.gen.d.ts'
 import { TextField } from '../ui/fields.tsx'
 import { Button } from '../ui/parts.tsx'
 import { Fault } from '../ui/states.tsx'
+import { safeReturn } from './safe-return.ts'
 import { useNoteSession, useSession, useSignIn } from './session.ts'
 import css from './sign-in.module.css'
 import { useUrlState } from './use-search.ts'
-
-/** Returns a path of this console to open after the sign-in. Other addresses become `/`. */
-export function safeReturn(to: string | undefined): string {
-  return to !== undefined && /^\/(?![/\\])/.test(to) ? to : '/'
-}
 
 /** The page that starts a session: by password, by the external issuer, or by a one-time link. */
 export function SignIn() {
