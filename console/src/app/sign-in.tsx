@@ -32,6 +32,10 @@ export function SignIn() {
     }
   }
   useEffect(() => {
+    const token = takeToken()
+    if (token !== undefined) void start({ grant_type: 'link', token })
+  })
+  useEffect(() => {
     if (session.data) void navigate({ to: target, replace: true })
   }, [session.data, navigate, target])
   const submit = (event: FormEvent<HTMLFormElement>) => {
@@ -65,8 +69,18 @@ export function SignIn() {
   )
 }
 
+/** Takes the token of a one-time link out of the address, so that it is not kept in the history. */
+function takeToken(): string | undefined {
+  const { hash, pathname, search } = window.location
+  const token = new URLSearchParams(hash.slice(1)).get('token')
+  if (token === null) return undefined
+  window.history.replaceState(window.history.state, '', `${pathname}${search}`)
+  return token
+}
+
 function withAdvice(error: unknown): unknown {
-  if (!(error instanceof Problem) || error.status !== 401) return error
+  if (!(error instanceof Problem) || error.status !== 401 || /link/.test(error.message))
+    return error
   return new Problem('The e-mail address or the password is wrong.', error)
 }
 
