@@ -130,7 +130,11 @@ function routesOf(
       query_wait_ms_max: 2_000,
     },
   })
-  const routes = traceRoutes({ records: openClickHouseRecordStore({ columnar }), queries })
+  const routes = traceRoutes({
+    records: openClickHouseRecordStore({ columnar }),
+    queries,
+    findings: async () => [],
+  })
   const { signal } = new AbortController()
   return async (name) => {
     const route = routes.find(({ url }) => url.endsWith(`/${name}`))

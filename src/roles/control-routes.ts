@@ -3,7 +3,7 @@ import { auditRoutes, type CheckpointSource } from '../capabilities/audit/index.
 import { certificationRoutes, releasePolicyRoutes } from '../capabilities/certification/index.ts'
 import { conversationRoutes, conversationTreeRoutes } from '../capabilities/conversations/index.ts'
 import { correlationRoutes } from '../capabilities/correlations/index.ts'
-import { detectionRoutes } from '../capabilities/detection/index.ts'
+import { detectionRoutes, findingsOfTasks } from '../capabilities/detection/index.ts'
 import {
   type IngestRequestSettings,
   ingestRequestRoutes,
@@ -109,7 +109,7 @@ function observabilityRoutes(parts: ObservabilityParts): Route[] {
       settings: requests,
     }),
     ...mappingRoutes({ store }),
-    ...traceRoutes({ records, queries: parts.queries }),
+    ...traceRoutes({ records, queries: parts.queries, findings: (of) => findingsOfTasks(db, of) }),
     ...queryRoutes(parts.queries),
     ...savedQueryRoutes(parts),
     ...channelRoutes(parts.channels),

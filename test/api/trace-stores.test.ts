@@ -39,31 +39,34 @@ const rows: GivenRow[] = [
 /** Both are compared without the fields about the store itself. */
 const compared = ({ served_by, fallback_reason, stats, ...body }: Json) => body
 
-test.each(['explorer', 'explorer?name=chat', 'explorer?q=chat', 'critical-path?what_if=tool'])(
-  'both stores return the same: %s',
-  async (path) => {
-    const { project_id } = api
-    const trace_id = newId()
-    const observations = observationsOf(rows, { project_id, trace_id })
-    await api.insert(observations)
-    // The tables of the hot window are in the same database.
-    const db: unknown = api.relational.db
-    const writer = openHotRowWriter(db as HotDb)
-    await writer.write(
-      'hot_observations',
-      observations.map((row) => ({ row, ingested_at_ms: 1 })),
-    )
-    const answers: Json[] = []
-    for (const each of ['clickhouse', 'postgres'] as const) {
-      store = each
-      const { status, body } = await api.get(`traces/${trace_id}/${path}`)
-      expect([status, body.served_by]).toEqual([200, each])
-      expect(body.fallback_reason).toBe(each === 'clickhouse' ? 'it is too old' : null)
-      answers.push(compared(body))
-    }
-    expect(answers[1]).toEqual(answers[0])
-  },
-)
+test.each([
+  'explorer',
+  'explorer?view=outline',
+  'explorer?name=chat',
+  'explorer?q=chat',
+  'critical-path?what_if=tool',
+])('both stores return the same: %s', async (path) => {
+  const { project_id } = api
+  const trace_id = newId()
+  const observations = observationsOf(rows, { project_id, trace_id })
+  await api.insert(observations)
+  // The tables of the hot window are in the same database.
+  const db: unknown = api.relational.db
+  const writer = openHotRowWriter(db as HotDb)
+  await writer.write(
+    'hot_observations',
+    observations.map((row) => ({ row, ingested_at_ms: 1 })),
+  )
+  const answers: Json[] = []
+  for (const each of ['clickhouse', 'postgres'] as const) {
+    store = each
+    const { status, body } = await api.get(`traces/${trace_id}/${path}`)
+    expect([status, body.served_by]).toEqual([200, each])
+    expect(body.fallback_reason).toBe(each === 'clickhouse' ? 'it is too old' : null)
+    answers.push(compared(body))
+  }
+  expect(answers[1]).toEqual(answers[0])
+})
 
 test('the routing is asked for the class, and for the given window', async () => {
   store = 'clickhouse'

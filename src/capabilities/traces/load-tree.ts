@@ -2,7 +2,13 @@ import { hash } from 'node:crypto'
 import { z } from 'zod'
 import { checkWindow, expected, instantParameter } from '../../model/list-query.ts'
 import { record } from '../../model/named-schemas.ts'
-import { readTraceRows, type TraceRowsResult, traceRows_max } from './read-trace-rows.ts'
+import type { TimeWindow } from '../storage/index.ts'
+import {
+  type RowChoice,
+  readTraceRows,
+  type TraceRowsResult,
+  traceRows_max,
+} from './read-trace-rows.ts'
 import { checkTraceExists, type TraceDeps } from './trace-path.ts'
 import { buildTree } from './tree/build-tree.ts'
 import { type TraceTree, tokenBuckets } from './tree/contract.ts'
@@ -10,34 +16,49 @@ import { type TraceTree, tokenBuckets } from './tree/contract.ts'
 /** A trace's tree, the store that answered, and the revision of its rows. */
 export type LoadedTree = Omit<TraceRowsResult, 'rows'> & { tree: TraceTree; revision: string }
 
+/** The observations of a tree, and the request that reads them. */
+export type TreeSource = {
+  project_id: string
+  choice: RowChoice
+  window: TimeWindow
+  signal: AbortSignal
+}
+
 /**
  * Reads a trace and builds its tree. Throws `trace_not_found` if the project has no records of the
  * trace, and like `readTraceRows`.
  */
 export async function loadTree(
-  { queries, records }: TraceDeps,
+  deps: TraceDeps,
   request: {
     project_id: string
     trace_id: string
-    query: z.output<typeof treeQuery>
+    query: TreeQuery
     signal: AbortSignal
   },
 ): Promise<LoadedTree> {
   const { project_id, trace_id, query, signal } = request
   checkWindow(query)
-  const window = windowOf(query)
-  const { rows, ...read } = await readTraceRows(queries, {
-    ...{ project_id, window, signal },
-    trace_ids: [trace_id],
-    rows_max: traceRows_max,
-  })
-  if (rows.length === 0) await checkTraceExists(records, project_id, trace_id)
-  const tree = buildTree(rows, { keep_clocks: query.clocks === 'recorded' })
+  const choice = { trace_ids: [trace_id] }
+  const source = { project_id, choice, window: windowOf(query), signal }
+  const loaded = await readTree(deps, source, query)
+  if (loaded.tree.nodes.length === 0) await checkTraceExists(deps.records, project_id, trace_id)
+  return loaded
+}
+
+/** Reads the observations of a source and builds their tree. Throws like `readTraceRows`. */
+export async function readTree(
+  { queries, rows_max = traceRows_max }: Pick<TraceDeps, 'queries' | 'rows_max'>,
+  source: TreeSource,
+  { clocks }: Pick<TreeQuery, 'clocks'>,
+): Promise<LoadedTree> {
+  const { rows, ...read } = await readTraceRows(queries, { ...source, rows_max })
+  const tree = buildTree(rows, { keep_clocks: clocks === 'recorded' })
   return { ...read, tree, revision: hashRows(tree) }
 }
 
 /** Returns the window of a query, without its open sides. */
-export function windowOf({ from, to }: Pick<z.output<typeof treeQuery>, 'from' | 'to'>) {
+export function windowOf({ from, to }: Pick<TreeQuery, 'from' | 'to'>): TimeWindow {
   return { ...(from !== undefined && { from }), ...(to !== undefined && { to }) }
 }
 
@@ -54,6 +75,8 @@ export const treeFields = {
 }
 
 const treeQuery = z.strictObject(treeFields)
+
+type TreeQuery = z.output<typeof treeQuery>
 
 /** Reply fields of each route that builds a tree. */
 export const readFields = {

@@ -163,6 +163,16 @@ function isSorted(nodes: readonly TreeNode[]): boolean {
   })
 }
 
+/**
+ * Returns a node above all roots of a tree, from the earliest start to the latest end. The roots do
+ * not name it as their parent.
+ */
+export function spanRoots({ roots }: TraceTree): TreeNode {
+  const top = { ...emptyNode({ row: null, trace_id: '', id: '' }), children: [...roots] }
+  spanChildren(top)
+  return roots.length === 0 ? { ...top, start: 0 } : top
+}
+
 /** Returns a node with default values. */
 function emptyNode(of: Pick<TreeNode, 'row' | 'trace_id' | 'id'>): TreeNode {
   return {
