@@ -32,7 +32,7 @@ import {
   type StoreRoutingRoutesDeps,
   storeRoutingRoutes,
 } from '../capabilities/store-routing/index.ts'
-import { type TaskDeps, taskRoutes } from '../capabilities/tasks/index.ts'
+import { type TaskDeps, taskRoutes, taskTreeRoutes } from '../capabilities/tasks/index.ts'
 import { traceRoutes } from '../capabilities/traces/index.ts'
 import type { Clock } from '../kernel/time.ts'
 import type { Route } from '../platform/http/index.ts'
@@ -51,6 +51,7 @@ export function controlRoutes(access: Access, parts: TaskDeps & ObservabilityPar
       isInstallationAdmin: (user_id) => isInstallationAdmin(parts.db, user_id),
     }),
     ...taskRoutes(parts),
+    ...taskTreeRoutes(parts),
     ...conversationRoutes(parts),
     ...conversationTreeRoutes(parts),
     ...detectionRoutes(parts),

@@ -3,6 +3,7 @@ import { z } from 'zod'
 import { checkWindow, expected, instantParameter } from '../../model/list-query.ts'
 import { record } from '../../model/named-schemas.ts'
 import type { TimeWindow } from '../storage/index.ts'
+import { findOuterParents } from './outer-parents.ts'
 import {
   type RowChoice,
   readTraceRows,
@@ -46,15 +47,21 @@ export async function loadTree(
   return loaded
 }
 
-/** Reads the observations of a source and builds their tree. Throws like `readTraceRows`. */
+/**
+ * Reads the observations of a source and builds their tree. Roots of the part of a trace that
+ * belongs to a task can have a parent outside of it. Throws like `readTraceRows`.
+ */
 export async function readTree(
   { queries, rows_max = traceRows_max }: Pick<TraceDeps, 'queries' | 'rows_max'>,
   source: TreeSource,
   { clocks }: Pick<TreeQuery, 'clocks'>,
 ): Promise<LoadedTree> {
-  const { rows, ...read } = await readTraceRows(queries, { ...source, rows_max })
-  const tree = buildTree(rows, { keep_clocks: clocks === 'recorded' })
-  return { ...read, tree, revision: hashRows(tree) }
+  const read = await readTraceRows(queries, { ...source, rows_max })
+  const outer =
+    'task_id' in source.choice ? await findOuterParents(queries, read, source) : new Set<string>()
+  const { rows, ...answer } = read
+  const tree = buildTree(rows, { keep_clocks: clocks === 'recorded', outer })
+  return { ...answer, tree, revision: hashRows(tree) }
 }
 
 /** Returns the window of a query, without its open sides. */
@@ -82,11 +89,11 @@ type TreeQuery = z.output<typeof treeQuery>
 export const readFields = {
   revision: z
     .string()
-    .describe('Revision of the trace; changes when an observation is added or changed.'),
+    .describe('Revision of the tree; changes when an observation is added or changed.'),
   truncated: z
     .boolean()
     .describe(
-      `Whether the trace has more than ${traceRows_max} observations. Only the earliest are included.`,
+      `Whether the tree would have more than ${traceRows_max} observations. Only the earliest are included.`,
     ),
   served_by: z.enum(['clickhouse', 'postgres']).describe('Store that answered.'),
   fallback_reason: z
@@ -112,7 +119,7 @@ export function toReadFields({ revision, more, served_by, fallback_reason, stats
 function hashRows({ nodes }: TraceTree): string {
   let text = ''
   let trace = ''
-  for (const { row } of nodes) {
+  for (const { row, marks } of nodes) {
     if (row === null) continue
     const tokens = tokenBuckets.map((bucket) => row[bucket]).join()
     // Rows of one trace mostly follow each other, so its id is written once.
@@ -120,6 +127,7 @@ function hashRows({ nodes }: TraceTree): string {
     trace = row.trace_id
     const times = `${row.start_time} ${row.end_time} ${row.status}`
     text += `${ids} ${times} ${tokens} ${row.cost_usd} ${row.type} ${row.name}\n`
+    if (marks.includes('outer_parent')) text += 'outer parent\n'
   }
   return hash('sha256', text, 'base64url').slice(0, 22)
 }

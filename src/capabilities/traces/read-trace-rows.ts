@@ -70,6 +70,12 @@ export async function countTraceRows(
   return Number(rows[0]?.['observations'] ?? 0)
 }
 
+/** Returns queries that run on one store, such as the one that returned other rows of a reply. */
+export function onStore(queries: RunDeps, store: TraceRowsResult['served_by']): RunDeps {
+  const choice = { candidates: [], order: [store], fallback: false }
+  return { ...queries, chooseStore: async () => choice }
+}
+
 /** Returns the query filter of a choice. */
 export function filterFrom(choice: RowChoice) {
   if ('task_id' in choice) return { field: 'task_id', op: 'eq', value: choice.task_id }

@@ -3,6 +3,7 @@ import { z } from 'zod'
 import { problem } from '../../../kernel/problem.ts'
 import type { RunDeps } from '../../query/index.ts'
 import type { LoadedTree, TreeSource } from '../load-tree.ts'
+import { onStore } from '../read-trace-rows.ts'
 import type { TreeNode } from '../tree/contract.ts'
 import type { ExplorerQuery } from './explorer-query.ts'
 import { type NodeDetails, type NodeReply, nodeSchema, toNodeReply } from './node-reply.ts'
@@ -59,9 +60,8 @@ export async function answerPage(
   const request: PageRequest = { loaded, query, list, after }
   const page = found === undefined ? pageTree(request) : pageFound(request, found)
   const { served_by } = loaded
-  const sameStore = { candidates: [], order: [served_by], fallback: false }
   const details = await readDetails(
-    { ...context.queries, chooseStore: async () => sameStore },
+    onStore(context.queries, served_by),
     page.nodes.map(({ node }) => node),
     context.source,
   )

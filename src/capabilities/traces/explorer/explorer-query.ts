@@ -80,9 +80,22 @@ const selecting = [
   'trace_id',
 ] as const
 
-/** Throws `invalid_request` for an outline with parameters that select nodes. */
-export function checkView(query: ExplorerQuery): void {
-  if (query.view !== 'outline') return
+/**
+ * Throws `invalid_request` for an outline with parameters that select nodes, and for a trace of no
+ * node.
+ */
+export function checkExplorerQuery(query: ExplorerQuery): void {
+  if (query.view === 'outline') checkNothingSelected(query)
+  else if (query.trace_id !== undefined && query.parent === undefined && query.open === undefined) {
+    const fault = { pointer: 'query.trace_id', detail: 'expected it with parent or open' }
+    throw problem('invalid_request', {
+      detail: `${fault.pointer}: ${fault.detail}`,
+      faults: [fault],
+    })
+  }
+}
+
+function checkNothingSelected(query: ExplorerQuery): void {
   const faults = selecting
     .filter((name) => query[name] !== undefined)
     .map((name) => ({ pointer: `query.${name}`, detail: 'expected nothing with view=outline' }))

@@ -3,7 +3,7 @@ import { defineRoute, type Route } from '../../../platform/http/index.ts'
 import { loadTree, windowOf } from '../load-tree.ts'
 import { type TraceDeps, tracePath } from '../trace-path.ts'
 import { answerExplorer, explorerErrors, explorerReply } from './answer-explorer.ts'
-import { checkView, explorerQuery } from './explorer-query.ts'
+import { checkExplorerQuery, explorerQuery } from './explorer-query.ts'
 
 /**
  * GET /api/v2/observability/traces/{trace_id}/explorer: returns a trace as a tree, page by page, or
@@ -26,7 +26,7 @@ export function exploreTrace(deps: TraceDeps): Route {
     }),
     errors: ['trace_not_found', ...explorerErrors],
     handle: async ({ params: { trace_id }, query, caller: { project_id }, signal }) => {
-      checkView(query)
+      checkExplorerQuery(query)
       const loaded = await loadTree(deps, { project_id, trace_id, query, signal })
       const choice = { trace_ids: [trace_id] }
       const source = { project_id, choice, window: windowOf(query), signal }

@@ -66,7 +66,7 @@ export const nodeSchema = z
     node_id: z.string().describe('Observation id; `orphans:<trace_id>` for a synthetic root.'),
     trace_id: z.guid().describe('W3C trace id of the node, as a UUID.'),
     parent_id: text.describe('Parent node id; null for a root.'),
-    missing_parent_id: text.describe('Parent id that an orphan names.'),
+    missing_parent_id: text.describe('Parent id that is not in the tree; null for other nodes.'),
     depth: count.describe('Depth in the tree; 0 for roots.'),
     type: z.enum([...observationTypes, 'synthetic']).meta({ id: 'NodeType' }),
     name: z.string(),
@@ -163,7 +163,7 @@ export function toNodeReply(node: TreeNode, context: NodeContext): NodeReply {
     node_id: node.id,
     trace_id: node.trace_id,
     parent_id: parent?.id ?? null,
-    missing_parent_id: node.marks.includes('orphan') ? (row?.parent_observation_id ?? null) : null,
+    missing_parent_id: findMissingParent(node),
     depth: node.depth,
     ...toLabels(node),
     status: row?.status ?? null,
@@ -179,6 +179,11 @@ export function toNodeReply(node: TreeNode, context: NodeContext): NodeReply {
     ...(path && { path }),
     details: details.get(detailsKey(node)) ?? null,
   }
+}
+
+function findMissingParent({ row, marks }: TreeNode): string | null {
+  const isMissing = marks.includes('orphan') || marks.includes('outer_parent')
+  return isMissing ? (row?.parent_observation_id ?? null) : null
 }
 
 /** Returns the type and name of a node in replies. */

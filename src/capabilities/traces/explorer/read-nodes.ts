@@ -5,8 +5,8 @@ import type { TimeWindow } from '../../storage/index.ts'
 import type { TreeSource } from '../load-tree.ts'
 import { filterFrom, isoWindowOf } from '../read-trace-rows.ts'
 import type { TreeNode } from '../tree/contract.ts'
+import { observationKey } from '../tree/observation-key.ts'
 import type { NodeDetails } from './node-reply.ts'
-import { observationKey } from './select-nodes.ts'
 
 const plainFields = [
   'name',

@@ -1,7 +1,8 @@
 import { decodeCursor, encodeCursor } from '../../../kernel/pages.ts'
 import { problem } from '../../../kernel/problem.ts'
 import { byStart } from '../tree/build-tree.ts'
-import type { TraceRow, TraceTree, TreeNode } from '../tree/contract.ts'
+import type { TraceTree, TreeNode } from '../tree/contract.ts'
+import { observationKey } from '../tree/observation-key.ts'
 
 /** A request for nodes: siblings from an index on, and their descendants. */
 type SelectionRequest = {
@@ -103,11 +104,6 @@ export function findNodes({ nodes }: TraceTree, filter: NodeFilter): TreeNode[] 
       return keys === undefined || keys.has(observationKey(row))
     })
     .sort(byStart)
-}
-
-/** Returns the key of an observation in a tree of several traces. */
-export function observationKey(of: Pick<TraceRow, 'trace_id' | 'observation_id'>): string {
-  return `${of.trace_id} ${of.observation_id}`
 }
 
 /** Maximum ancestors listed for a found node. */
