@@ -37,7 +37,7 @@ const anyForest = anyRows.chain((rows) =>
     ),
 )
 
-/** What the outline says of a node, as the tree's reply shows it. */
+/** Returns the fields of a node in an outline, as replies of the tree name them. */
 function nodeAt(outline: Outline, at: number) {
   const { ids, parent, names, types, statuses, marks } = outline
   return {
@@ -55,7 +55,7 @@ function nodeAt(outline: Outline, at: number) {
   }
 }
 
-/** The same of a node of the tree. */
+/** Returns the same fields of a node of the tree. */
 function replyOf(node: TreeNode, origin_ns: bigint) {
   const about = { origin_ns, details: new Map(), shown: 0, next_cursor: null }
   const reply = toNodeReply(node, about)
