@@ -4,7 +4,7 @@ import { certificationRoutes, releasePolicyRoutes } from '../capabilities/certif
 import { consoleRoutes } from '../capabilities/console/index.ts'
 import { conversationRoutes, conversationTreeRoutes } from '../capabilities/conversations/index.ts'
 import { correlationRoutes } from '../capabilities/correlations/index.ts'
-import { detectionRoutes } from '../capabilities/detection/index.ts'
+import { detectionRoutes, findingsOfTasks } from '../capabilities/detection/index.ts'
 import {
   type IngestRequestSettings,
   ingestRequestRoutes,
@@ -33,7 +33,7 @@ import {
   type StoreRoutingRoutesDeps,
   storeRoutingRoutes,
 } from '../capabilities/store-routing/index.ts'
-import { type TaskDeps, taskRoutes } from '../capabilities/tasks/index.ts'
+import { type TaskDeps, taskRoutes, taskTreeRoutes } from '../capabilities/tasks/index.ts'
 import { traceRoutes } from '../capabilities/traces/index.ts'
 import type { Clock } from '../kernel/time.ts'
 import type { Route } from '../platform/http/index.ts'
@@ -53,6 +53,7 @@ export function controlRoutes(access: Access, parts: TaskDeps & ObservabilityPar
       isInstallationAdmin: (user_id) => isInstallationAdmin(parts.db, user_id),
     }),
     ...taskRoutes(parts),
+    ...taskTreeRoutes(parts),
     ...conversationRoutes(parts),
     ...conversationTreeRoutes(parts),
     ...detectionRoutes(parts),
@@ -111,7 +112,7 @@ function observabilityRoutes(parts: ObservabilityParts): Route[] {
       settings: requests,
     }),
     ...mappingRoutes({ store }),
-    ...traceRoutes({ records, queries: parts.queries }),
+    ...traceRoutes({ records, queries: parts.queries, findings: (of) => findingsOfTasks(db, of) }),
     ...queryRoutes(parts.queries),
     ...savedQueryRoutes(parts),
     ...channelRoutes(parts.channels),

@@ -7,11 +7,19 @@ import type { VerdictColumns } from './verdict.ts'
 
 /** Returns all findings of a task in order of their start; a task has few. */
 export function findingsOf(db: DetectionDb, { project_id, task_id }: TaskKey): Promise<Finding[]> {
+  return findingsOfTasks(db, { project_id, task_ids: [task_id] })
+}
+
+/** Returns all findings of tasks of a project in order of their start. */
+export function findingsOfTasks(
+  db: DetectionDb,
+  { project_id, task_ids }: { project_id: string; task_ids: readonly string[] },
+): Promise<Finding[]> {
   return db
     .selectFrom('findings')
     .selectAll()
     .where('project_id', '=', project_id)
-    .where('task_id', '=', task_id)
+    .where(sql<boolean>`task_id = any(${[...task_ids]}::text[])`)
     .orderBy('started_at')
     .orderBy('finding_id')
     .execute()
