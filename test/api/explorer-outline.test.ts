@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { findingsOfTasks } from '../../src/capabilities/detection/index.ts'
 import { newId } from '../../src/kernel/ids.ts'
 import { isoFromNs } from '../../src/kernel/time.ts'
 import { fieldsOfNode, nodesOfOutline, sortNodes, walkTree } from '../support/explorer-walk.ts'
@@ -79,7 +80,12 @@ describe('an outline', () => {
     await insertFinding(db, { ...of, state: 'withdrawn', places: [place('tool')] })
     const elsewhere = { trace_id: newId(), observation_id: 'tool' }
     await insertFinding(db, { ...of, places: [elsewhere] })
-    await insertFinding(db, { ...of, project_id: stranger, places: [place('tool')] })
+    const theirs = { ...of, project_id: stranger, places: [place('tool')] }
+    const hidden = await insertFinding(db, theirs)
+    // Outside of a request, only the statement itself keeps tenants apart.
+    const own = await findingsOfTasks(db, { ...of, task_ids: [task_id] })
+    expect(own).toHaveLength(3)
+    expect(own.map(({ finding_id }) => finding_id)).not.toContain(hidden)
     const { body } = await api.get(path(trace_id))
     expect(body.findings).toEqual([
       {

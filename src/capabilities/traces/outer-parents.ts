@@ -1,5 +1,4 @@
 import { type RunDeps, readRecords } from '../query/index.ts'
-import type { TreeSource } from './load-tree.ts'
 import { filterFrom, isoWindowOf, onStore, type TraceRowsResult } from './read-trace-rows.ts'
 import type { TraceRow } from './tree/contract.ts'
 import { observationKey } from './tree/observation-key.ts'
@@ -18,7 +17,7 @@ const rows_max = 10_000
 export async function findOuterParents(
   queries: RunDeps,
   { rows, served_by }: TraceRowsResult,
-  { project_id, signal }: Pick<TreeSource, 'project_id' | 'signal'>,
+  { project_id, signal }: { project_id: string; signal: AbortSignal },
 ): Promise<ReadonlySet<string>> {
   const found = new Set<string>()
   const missing = listMissingParents(rows)

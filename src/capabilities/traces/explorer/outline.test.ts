@@ -142,6 +142,12 @@ describe('on_path', () => {
     expect(onPath(outlineOf(calls))).toEqual(['first'])
   })
 
+  test('of a task leaves out a root beside a longer one, also the first', () => {
+    const beside = rowOf({ id: 'beside', trace_id: one, at: 0, took: 5 })
+    const longer = rowOf({ id: 'longer', trace_id: other, at: 2, took: 8 })
+    expect(onPath(outlineOf([beside, longer], true))).toEqual(['longer'])
+  })
+
   test('of one root is the same either way', () => {
     const rows = calls.slice(2)
     expect(outlineOf(rows, true).on_path).toEqual(outlineOf(rows).on_path)
