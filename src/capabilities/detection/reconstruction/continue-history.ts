@@ -18,6 +18,8 @@ export type FollowedHistory = {
   prompt?: HistoryMessage
   /** True for the first history of a thread, which can start long before the task. */
   is_first: boolean
+  /** True if the call sent only new messages. */
+  is_only_new?: boolean
 }
 
 /** The history of a call as sent. */
