@@ -30,8 +30,14 @@ import {
   problemFrom,
   problemReply,
 } from './problem-reply.ts'
-import type { Answer, RawRoute, Route, UnparsedRequest } from './route.ts'
-import { type Authorize, type Caller, tenantScopeOf } from './route-access.ts'
+import type { Answer, AuthoriseAgain, RawRoute, Route, UnparsedRequest } from './route.ts'
+import {
+  type Authorize,
+  type BrowserRequest,
+  type Caller,
+  type Credentials,
+  tenantScopeOf,
+} from './route-access.ts'
 import { type IdempotencyStore, runOnce } from './safe-writes.ts'
 import { createSecurityHeaders, type PublicAddress } from './security-headers.ts'
 import { createUnroutable, pathOf } from './unroutable.ts'
@@ -183,14 +189,15 @@ function serve(app: FastifyInstance, route: Route, options: ServeOptions): void 
         )
         if (caller !== null) options.limits.authorise(route, request, reply, caller)
         authorised(caller)
-        const run = () => route.run(unparsed(request, reply, caller))
+        const authoriseAgain = recheckOf(route, request, { caller, authorize: options.authorize })
+        const run = () => route.run({ ...unparsed(request, reply, caller), authoriseAgain })
         return runInScope(tenantScopeOf(route.scope, caller), () =>
           inSpan(route.id, { 'http.route': route.url }, () =>
             runOnce(route, { request, caller }, options.idempotency, () => change(run)),
           ),
         )
       })
-      return send(route, reply, answer)
+      return send(route, request, reply, answer)
     },
     ...(options.check_replies && !route.page && { onSend: replyCheckHook(route) }),
   })
@@ -200,7 +207,7 @@ function unparsed(
   request: FastifyRequest,
   reply: FastifyReply,
   caller: Caller | null,
-): UnparsedRequest {
+): Omit<UnparsedRequest, 'authoriseAgain'> {
   return {
     params: request.params,
     query: withoutProject(request.query),
@@ -219,15 +226,43 @@ async function authorizeRequest(
   authorize: Authorize,
 ): Promise<Caller | null> {
   if (route.scope.level === 'public') return null
+  return authorize(route, credentialsOf(request))
+}
+
+function credentialsOf(request: FastifyRequest): Credentials & { browser: BrowserRequest } {
   const query = request.query as Record<string, string | undefined>
-  return authorize(route, {
+  return {
     authorization: request.headers.authorization,
     api_key: firstValue(request.headers['x-api-key']),
     project: firstValue(request.headers['x-project-id']) ?? query['project_id'],
     origin: request.headers.origin,
     params: request.params as Record<string, string>,
     browser: { method: request.method, headers: request.headers },
-  })
+  }
+}
+
+/** Returns the function that checks the credentials of a request again, in the project of its caller. */
+function recheckOf(
+  route: Route,
+  request: FastifyRequest,
+  { caller, authorize }: { caller: Caller | null; authorize: Authorize },
+): AuthoriseAgain {
+  const { auth, scope } = route
+  return async (key) => {
+    if (caller === null) return
+    const given = credentialsOf(request)
+    const asked = scope.level === 'project' && key !== undefined ? { ...scope, key } : scope
+    await runInInstallation('authentication', () =>
+      authorize(
+        { auth, scope: asked, method: route.method },
+        {
+          ...given,
+          project: caller.project_id || given.project,
+          browser: { ...given.browser, is_recheck: true },
+        },
+      ),
+    )
+  }
 }
 
 /** Removes the `project_id` query parameter, which the authorisation has read. */
@@ -248,11 +283,20 @@ function disconnectSignal(reply: FastifyReply): AbortSignal {
   return controller.signal
 }
 
-function send(route: Route, reply: FastifyReply, answer: Answer<unknown>): FastifyReply {
+function send(
+  route: Route,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  answer: Answer<unknown>,
+): FastifyReply {
+  const { content } = answer
+  const isStream = content !== undefined && 'open' in content
+  // Before the headers of the answer, because it may throw.
+  const stream = isStream && request.method !== 'HEAD' ? content.open() : undefined
   reply.code(answer.status ?? route.status ?? 200).headers(answer.headers)
-  if (answer.content !== undefined) {
-    const { media_type, text } = answer.content
-    return reply.type(`${media_type}; charset=utf-8`).send(text)
+  if (content !== undefined) {
+    reply.type(`${content.media_type}; charset=utf-8`)
+    return isStream ? reply.send(stream) : reply.send(content.text)
   }
   if (answer.body === undefined) return reply.send()
   return reply.type('application/json; charset=utf-8').send(JSON.stringify(answer.body))

@@ -1,3 +1,4 @@
+export type { Broadcast, BroadcastingQueue, BroadcastListener, Listening } from './broadcast.ts'
 export {
   type BatchHandler,
   type ConsumeOptions,
