@@ -354,8 +354,9 @@ test('a trace whose call leaves the task that it joined is no longer found by it
     ...{ task_id: 'codex:1', task_implicit: true },
   }
   const joined = async () => {
-    const traces = db.selectFrom('recent_traces').where('project_id', '=', project_id)
-    return (await traces.select('joined_task_id').execute()).map((one) => one.joined_task_id)
+    const { rows } = await sql<{ joined_task_id: string | null }>`
+      select joined_task_id from recent_traces where project_id = ${project_id}`.execute(db)
+    return rows.map((row) => row.joined_task_id)
   }
   await deliver(store, [call])
   expect(await joined()).toEqual(['codex:1'])
