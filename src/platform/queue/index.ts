@@ -1,4 +1,10 @@
-export type { Broadcast, BroadcastingQueue, BroadcastListener, Listening } from './broadcast.ts'
+export {
+  type Broadcast,
+  type BroadcastingQueue,
+  type BroadcastListener,
+  createLocalBroadcast,
+  type Listening,
+} from './broadcast.ts'
 export {
   type BatchHandler,
   type ConsumeOptions,
