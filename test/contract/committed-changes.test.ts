@@ -36,7 +36,7 @@ test('changes of a transaction are announced after its commit, in order', async 
   await relational.db.transaction().execute(async (trx) => {
     await noteChanges(trx, [task('1')])
     await trx.selectFrom('tasks').select('project_id').limit(1).execute()
-    await noteChanges(trx.withTables<object>(), [task('2'), task('3')])
+    await noteChanges(trx.withTables<Tables>(), [task('2'), task('3')])
     expect(announced).toEqual([])
   })
   expect(announced).toEqual(['1', '2', '3'])

@@ -24,8 +24,8 @@ export type Announcer = {
 }
 
 /**
- * Creates an announcer. The changes of a project in an interval are one message, whatever their
- * number, and cost no statement. While the broadcast is unavailable, they wait.
+ * Creates an announcer. All changes of a project in an interval are one message, and
+ * cost no statement. While the broadcast is unavailable, they wait.
  */
 export function createAnnouncer({
   broadcast,

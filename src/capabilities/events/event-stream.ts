@@ -114,7 +114,7 @@ export class EventStream extends Readable {
     this.#wantsMore = this.push(text)
   }
 
-  /** Returns the next event for the client; undefined when there is none. */
+  /** Returns the next event for the client; undefined after the newest one. */
   #next(): string | undefined {
     const { ring, topics, onEvent } = this.#options
     if (this.#isMissing) return this.#reset()

@@ -69,7 +69,7 @@ describe('selecting', () => {
     expect(selectChanges(parsed('task:3,incidents'), event('task', changed))).toBeUndefined()
   })
 
-  test('a task is told of its findings', () => {
+  test('a topic of a task shows its findings', () => {
     const changed = [
       { id: 'f1', task_id: '1' },
       { id: 'f2', task_id: '2' },

@@ -14,6 +14,7 @@ import type { AuditTrail } from '../audit/index.ts'
 import { inSpan, type Logger, type Metrics } from '../telemetry/index.ts'
 import { runInInstallation, runInScope } from '../tenancy/index.ts'
 import { type AuditedRoutes, openAudits } from './audited-routes.ts'
+import { authorizeRequest, recheckOf } from './authorize-request.ts'
 import { type CallLimitSettings, CallLimits } from './call-limits.ts'
 import { replyCheckHook } from './check-replies.ts'
 import { createCrossOrigin } from './cross-origin.ts'
@@ -30,14 +31,8 @@ import {
   problemFrom,
   problemReply,
 } from './problem-reply.ts'
-import type { Answer, AuthoriseAgain, RawRoute, Route, UnparsedRequest } from './route.ts'
-import {
-  type Authorize,
-  type BrowserRequest,
-  type Caller,
-  type Credentials,
-  tenantScopeOf,
-} from './route-access.ts'
+import type { Answer, RawRoute, Route, UnparsedRequest } from './route.ts'
+import { type Authorize, type Caller, tenantScopeOf } from './route-access.ts'
 import { type IdempotencyStore, runOnce } from './safe-writes.ts'
 import { createSecurityHeaders, type PublicAddress } from './security-headers.ts'
 import { createUnroutable, pathOf } from './unroutable.ts'
@@ -220,59 +215,10 @@ function unparsed(
   }
 }
 
-async function authorizeRequest(
-  route: Route,
-  request: FastifyRequest,
-  authorize: Authorize,
-): Promise<Caller | null> {
-  if (route.scope.level === 'public') return null
-  return authorize(route, credentialsOf(request))
-}
-
-function credentialsOf(request: FastifyRequest): Credentials & { browser: BrowserRequest } {
-  const query = request.query as Record<string, string | undefined>
-  return {
-    authorization: request.headers.authorization,
-    api_key: firstValue(request.headers['x-api-key']),
-    project: firstValue(request.headers['x-project-id']) ?? query['project_id'],
-    origin: request.headers.origin,
-    params: request.params as Record<string, string>,
-    browser: { method: request.method, headers: request.headers },
-  }
-}
-
-/** Returns the function that checks the credentials of a request again, in the project of its caller. */
-function recheckOf(
-  route: Route,
-  request: FastifyRequest,
-  { caller, authorize }: { caller: Caller | null; authorize: Authorize },
-): AuthoriseAgain {
-  const { auth, scope } = route
-  return async (key) => {
-    if (caller === null) return
-    const given = credentialsOf(request)
-    const asked = scope.level === 'project' && key !== undefined ? { ...scope, key } : scope
-    await runInInstallation('authentication', () =>
-      authorize(
-        { auth, scope: asked, method: route.method },
-        {
-          ...given,
-          project: caller.project_id || given.project,
-          browser: { ...given.browser, is_recheck: true },
-        },
-      ),
-    )
-  }
-}
-
 /** Removes the `project_id` query parameter, which the authorisation has read. */
 function withoutProject(query: unknown): unknown {
   const { project_id: _project, ...rest } = query as Record<string, unknown>
   return rest
-}
-
-function firstValue(value: string | string[] | undefined): string | undefined {
-  return Array.isArray(value) ? value[0] : value
 }
 
 function disconnectSignal(reply: FastifyReply): AbortSignal {
