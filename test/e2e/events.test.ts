@@ -1,9 +1,25 @@
-import { expect, test } from 'vitest'
+import { afterAll, beforeAll, expect, test } from 'vitest'
 import { apiByToken } from '../support/clients/api-reader.ts'
-import { startCluster } from '../support/cluster.ts'
+import { type Cluster, startCluster } from '../support/cluster.ts'
 import { type EventReader, readEvents } from '../support/event-reader.ts'
 import { loopScript, runLoop } from '../support/looping-agent.ts'
-import { startService } from '../support/service.ts'
+import { type Service, startService } from '../support/service.ts'
+
+let cluster: Cluster
+let second: Service
+
+beforeAll(async () => {
+  cluster = await startCluster({ script: loopScript })
+  second = await startService('api', {
+    ...cluster.env,
+    LOOPTRACE_DATA_DIRECTORY: `${cluster.directory}/second-api`,
+  })
+})
+
+afterAll(async () => {
+  await second?.stop()
+  await cluster?.stop()
+})
 
 type Changed = { id: string; version?: number; task_id?: string }
 
@@ -17,12 +33,7 @@ async function changesOf(reader: EventReader, kind: string, topic: string): Prom
 }
 
 test('changes in a worker and in an api process reach the streams of every api process', async () => {
-  await using cluster = await startCluster({ script: loopScript })
   const { login, proxy, api } = cluster
-  const second = await startService('api', {
-    ...cluster.env,
-    LOOPTRACE_DATA_DIRECTORY: `${cluster.directory}/second-api`,
-  })
   const person = await apiByToken({ api_url: api.base_url, login })
   const path = '/api/v2/observability/incidents'
   const of = `?project_id=${login.project_id}`
