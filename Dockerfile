@@ -14,10 +14,12 @@ ARG EMBEDDED_IMAGE=docker.io/library/debian:12.12-slim
 FROM ${NODE_IMAGE} AS build
 WORKDIR /app
 COPY package.json package-lock.json ./
+COPY console/package.json console/
 RUN npm ci --no-audit --no-fund --loglevel=error
 COPY scripts/bundle.ts scripts/prune-modules.ts scripts/sbom.ts scripts/
 COPY scripts/bundle scripts/bundle
 COPY src src
+COPY console console
 RUN node scripts/bundle.ts dist/looptrace
 RUN node scripts/prune-modules.ts node_modules dist/looptrace/package.json
 RUN node scripts/sbom.ts cluster.cdx.json --bundle=dist/looptrace --omit=optional

@@ -2,20 +2,26 @@
 NODE := node_modules/.bin/node
 export PATH := $(CURDIR)/node_modules/.bin:$(PATH)
 
-.PHONY: run test test-fast test-changed soak check generate bench verdicts image-check chart sbom scan
+.PHONY: run console test test-fast test-changed soak check generate bench verdicts image-check chart sbom scan
 
 # Starts everything on this machine: PostgreSQL, ClickHouse, the queue and the service.
 # DEMO=0 leaves the sample agents out.
 ifeq ($(DEMO),0)
 run: export LOOPTRACE_DEMO := false
 endif
-run: node_modules/.installed
+run: node_modules/.installed console
 	@exec $(NODE) src/main.ts all
+
+# Builds the console, if its sources are newer than the last build.
+CONSOLE := console/dist/index.html
+console: $(CONSOLE)
+$(CONSOLE): node_modules/.installed $(shell find console -type f -not -name '*.gen.d.ts' -not -path 'console/dist/*' -not -path '*/node_modules/*')
+	@npm run --silent build --workspace console
 
 VITEST := $(NODE) node_modules/vitest/vitest.mjs
 
 # All checks, and each behaviour once: what CI runs.
-test: check
+test: check console
 	$(VITEST) run
 
 # Unit and API tests only: for daily work.

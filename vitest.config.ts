@@ -53,6 +53,7 @@ export default defineConfig({
       project('e2e', ['test/e2e/*.test.ts'], { ...afterwards, ...secondAttempt }),
       project('unit', [
         'src/**/*.test.ts',
+        'console/src/**/*.test.ts',
         'test/*.test.ts',
         'test/corpus/*.test.ts',
         'test/support/**/*.test.ts',

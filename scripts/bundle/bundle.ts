@@ -1,6 +1,7 @@
 import { cp, readFile, rm, writeFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { type OutputChunk, type Plugin, rolldown } from 'rolldown'
+import { build as buildConsole } from 'vite'
 import { licencesText, packagesOf } from './licences.ts'
 import { entryName, findNeighbours, renameNeighbours } from './neighbours.ts'
 
@@ -31,9 +32,11 @@ export type Bundle = {
  */
 export async function writeBundle(folder: string): Promise<Bundle> {
   await rm(folder, { recursive: true, force: true })
+  await buildConsole({ root: join(checkout, 'console'), logLevel: 'warn' })
   const { entries, data } = await findNeighbours(src)
   const chunks = await bundleCode(['main.ts', ...entries], join(folder, 'src'))
   for (const path of data) await copyData(path, folder)
+  await cp(join(checkout, 'console/dist'), join(folder, 'console/dist'), { recursive: true })
   const modules = chunks.flatMap((chunk) => Object.keys(chunk.modules))
   const packages = await packagesOf(modules)
   await writeFile(join(folder, 'licences.txt'), licencesText(packages))

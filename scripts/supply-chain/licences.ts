@@ -2,7 +2,14 @@ import parse from 'spdx-expression-parse'
 import type { Exceptions } from './exceptions.ts'
 
 /** A package of `package-lock.json`, by its folder. */
-type LockedPackage = { license?: unknown; dev?: boolean; devOptional?: boolean; version?: string }
+type LockedPackage = {
+  license?: unknown
+  dev?: boolean
+  devOptional?: boolean
+  version?: string
+  /** A link to a folder of the checkout, which has an entry of its own. */
+  link?: boolean
+}
 
 /**
  * Returns a fault for each production dependency of a lock file whose licence is not allowed and
@@ -14,8 +21,8 @@ export function findLicenceFaults(
 ): string[] {
   const faults: string[] = []
   const needed = new Set<string>()
-  for (const [folder, { license, dev, version }] of Object.entries(packages)) {
-    if (folder === '' || dev === true) continue
+  for (const [folder, { license, dev, version, link }] of Object.entries(packages)) {
+    if (folder === '' || dev === true || link === true) continue
     const licence = typeof license === 'string' ? license : null
     if (licence !== null && isAllowed(licence, new Set(allowed))) continue
     const name = folder.split('node_modules/').at(-1) ?? folder

@@ -1,6 +1,7 @@
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { authorizer, type BootstrapSecrets } from '../capabilities/access/index.ts'
+import { consolePage } from '../capabilities/console/index.ts'
 import { otlpRoutes } from '../capabilities/edge/otlp/index.ts'
 import { proxyRoutes } from '../capabilities/edge/proxy/index.ts'
 import type { RoleConfig } from '../platform/config/index.ts'
@@ -25,8 +26,10 @@ import { assertAddressesFree, type RoleContext, type Running, run } from './runn
 import { migrateStores } from './schema.ts'
 import { openStores } from './stores.ts'
 import {
+  consoleUrl,
   firstLoginFile,
   markSamplePending,
+  readFirstLogin,
   readPendingSample,
   startSample,
   welcome,
@@ -74,6 +77,7 @@ async function start(context: RoleContext, given: RoleConfig<'all'>): Promise<vo
   })
   const port = await listen(context, config, {
     routes: [...proxyRoutes(proxy), ...otlpRoutes(otlp.receiver), ...routes],
+    console: consolePage(),
     ...{ proxy, otlp, events },
     authorize: authorizer(access),
     audit: trail,
@@ -82,10 +86,13 @@ async function start(context: RoleContext, given: RoleConfig<'all'>): Promise<vo
   // Print generated secrets only.
   const shown = config.bootstrap_project_key === undefined ? firstLogin : undefined
   const base_url = `http://${config.http_host}:${port}`
+  const terminalLogin = process.stdout.isTTY ? await readFirstLogin(config) : undefined
   const sample = await readPendingSample(config)
   context.whenReady.push(() => {
     const { data_directory } = config
-    say(welcome({ base_url, data_directory, firstLogin: shown, has_sample: sample !== undefined }))
+    const console_url = consoleUrl(base_url, shown ?? terminalLogin, access.first_links)
+    const has_sample = sample !== undefined
+    say(welcome({ base_url, console_url, data_directory, firstLogin: shown, has_sample }))
     if (sample === undefined) return
     const { project_key } = sample
     const sampleParts = { keys: access.keys, recorder, api_url: base_url, project_key, log: say }

@@ -5,6 +5,7 @@ import {
   IssuerMisconfigured,
   openAccess,
 } from '../capabilities/access/index.ts'
+import { consolePage } from '../capabilities/console/index.ts'
 import type { ContextJudge, OnFindings } from '../capabilities/detection/index.ts'
 import { deleteExpiredIngestRequests } from '../capabilities/edge/batches/index.ts'
 import {
@@ -61,6 +62,7 @@ export function startApi(config: RoleConfig<'api'>, stop: AbortSignal): Promise<
     )
     await listen(context, config, {
       ...{ routes, events },
+      console: consolePage(),
       authorize: authorizer(access),
       audit: trail,
       idempotency: openIdempotencyStore(stores.db),

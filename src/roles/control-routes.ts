@@ -1,6 +1,7 @@
 import { type Access, accessRoutes, isInstallationAdmin } from '../capabilities/access/index.ts'
 import { auditRoutes, type CheckpointSource } from '../capabilities/audit/index.ts'
 import { certificationRoutes, releasePolicyRoutes } from '../capabilities/certification/index.ts'
+import { consoleRoutes } from '../capabilities/console/index.ts'
 import { conversationRoutes, conversationTreeRoutes } from '../capabilities/conversations/index.ts'
 import { correlationRoutes } from '../capabilities/correlations/index.ts'
 import { detectionRoutes } from '../capabilities/detection/index.ts'
@@ -47,6 +48,7 @@ export function controlRoutes(access: Access, parts: TaskDeps & ObservabilityPar
   return [
     ...accessRoutes(access),
     ...linkPages(),
+    ...consoleRoutes(),
     ...auditRoutes({
       ...{ db: parts.db, clock: parts.clock, sources: parts.sources },
       isInstallationAdmin: (user_id) => isInstallationAdmin(parts.db, user_id),

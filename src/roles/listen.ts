@@ -41,6 +41,8 @@ export type OtlpService = { receiver: OtlpReceiver; grpc: OtlpGrpcServer | undef
 
 type Served = Partial<Pick<HttpServerOptions, 'authorize' | 'idempotency' | 'audit'>> & {
   routes: readonly (Route | RawRoute)[]
+  /** The page of the console, which browsers get at `/`. */
+  console?: string
   /** Its streams may use the grace period to end. */
   proxy?: CompletionProxy
   /** Its requests end before the queue closes. */
@@ -53,13 +55,13 @@ type Served = Partial<Pick<HttpServerOptions, 'authorize' | 'idempotency' | 'aud
 export async function listen(
   context: RoleContext,
   config: ListenConfig,
-  { routes, proxy, otlp, events, ...served }: Served,
+  { routes, proxy, otlp, events, console, ...served }: Served,
 ): Promise<number> {
   const { logger, metrics, clock, parts, ports } = context
   const all: (Route | RawRoute)[] = [...routes]
   all.push(
     openapiRoute(() => all, version),
-    frontPageRoute(() => all, version),
+    frontPageRoute(() => all, version, console),
   )
   const server = await createHttpServer({
     authorize: rejectAll,

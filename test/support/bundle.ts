@@ -10,7 +10,14 @@ const bundles = join(repository, 'dist/bundles')
 const kept_ms = 24 * 3_600_000
 
 /** All files of a checkout that a bundle is made of. */
-const bundled = ['src/**', 'scripts/bundle/*.ts', 'package.json', 'package-lock.json']
+const bundled = [
+  'src/**',
+  'console/src/**',
+  'console/*.*',
+  'scripts/bundle/*.ts',
+  'package.json',
+  'package-lock.json',
+]
 
 /**
  * The folder of a bundle of the present sources, as in the images. It is built at the first import

@@ -12,6 +12,7 @@ import { requestPasswordReset } from './auth/password-reset/password-reset.ts'
 import { revokeToken } from './auth/revoke.ts'
 import { endSession, getSession, startSession } from './auth/session.ts'
 import { endAllSessions } from './auth/sessions.ts'
+import { getSignIn } from './auth/sign-in.ts'
 import { createToken } from './auth/token.ts'
 import { getInstallationAccounts } from './installations/service-accounts.ts'
 import { getOperatorKeys, removeOperatorKey } from './operator-keys/operator-keys.ts'
@@ -88,6 +89,7 @@ export { createPasswordHasher, type PasswordHasher } from './passwords/password-
 export { createPasswordStrength } from './passwords/password-strength.ts'
 export { findProjectMembers } from './roles/store.ts'
 export { declaredBy, declaredByParameter, getDeclarer } from './service-accounts/declaration.ts'
+export type { FirstLinks } from './sessions/first-link.ts'
 export { mayReadSigningKeys } from './tokens/signing-keys.ts'
 export { isInstallationAdmin, listLockedUsers } from './users/store.ts'
 
@@ -101,6 +103,7 @@ const factories: readonly ((access: Access) => Route)[] = [
   revokeToken,
   startSession,
   getSession,
+  getSignIn,
   endSession,
   endAllSessions,
   startIssuerSignIn,

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { pageHeaders } from './page.ts'
 import { Answer, defineRoute, type RawRoute, type Route } from './route.ts'
 import { htmlHeaders } from './security-headers.ts'
 
@@ -41,10 +42,14 @@ const pageSchema = z
   .meta({ id: 'Service' })
 type Page = z.output<typeof pageSchema>
 
-/** Defines the route `/`: a description of the server as JSON, or as HTML for a browser. */
+/**
+ * Defines the route `/`: a description of the server as JSON, or HTML for a browser. A role with
+ * the console opens it there.
+ */
 export function frontPageRoute(
   routes: () => readonly (Route | RawRoute)[],
   version: string,
+  consolePage?: string,
 ): Route {
   return defineRoute({
     method: 'GET',
@@ -61,8 +66,10 @@ export function frontPageRoute(
       if (!prefersHtml(String(headers['accept'] ?? ''))) {
         return new Answer(page, { headers: { vary: 'accept' } })
       }
-      const content = { media_type: 'text/html', text: renderHtml(page) }
-      return new Answer(page, { headers: { vary: 'accept', ...htmlHeaders }, content })
+      const text = consolePage ?? renderHtml(page)
+      const shown = consolePage === undefined ? htmlHeaders : pageHeaders
+      const content = { media_type: 'text/html', text }
+      return new Answer(page, { headers: { ...shown, vary: 'accept' }, content })
     },
   })
 }

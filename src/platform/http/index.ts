@@ -5,7 +5,7 @@ export { createManagementServer, type HealthCheck, type ManagementServer } from 
 export { isUpgrade, requestIdFrom } from './node-server.ts'
 export { openapiDocument, openapiRoute } from './openapi.ts'
 export { errorsOf } from './openapi-responses.ts'
-export { definePage } from './page.ts'
+export { definePage, pageHeaders } from './page.ts'
 export { answerClientError, discardRest } from './problem-reply.ts'
 export { createRateLimiter, headersFrom, type RateLimiter } from './rate-limit.ts'
 export {

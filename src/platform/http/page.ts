@@ -16,21 +16,25 @@ export type PageDefinition = {
 /** Maximum loads per minute and network. A network may be an office behind one address. */
 const loadsPerMinute_max = 300
 
-/** Headers by extension. Pages run scripts and load styles of their own server only. */
-const kinds: Record<string, { media_type: string; headers: Record<string, string> }> = {
-  html: {
-    media_type: 'text/html',
-    headers: {
-      ...htmlHeaders,
-      'content-security-policy': [
-        ...["default-src 'none'", "script-src 'self'", "style-src 'self'", "connect-src 'self'"],
-        ...["base-uri 'none'", "form-action 'none'", "frame-ancestors 'none'"],
-        ...["require-trusted-types-for 'script'", "trusted-types 'none'"],
-      ].join('; '),
-    },
+/** Headers of a page. It runs scripts and loads styles and pictures of its own server only. */
+export const pageHeaders: Readonly<Record<string, string>> = {
+  ...securityHeaders,
+  ...htmlHeaders,
+  'content-security-policy': [
+    ...["default-src 'none'", "script-src 'self'", "style-src 'self'", "connect-src 'self'"],
+    ...["img-src 'self'", "base-uri 'none'", "form-action 'none'", "frame-ancestors 'none'"],
+    ...["require-trusted-types-for 'script'", "trusted-types 'none'"],
+  ].join('; '),
+}
+
+/** Media types and headers by extension. */
+const kinds: Record<string, { media_type: string; headers: Readonly<Record<string, string>> }> = {
+  html: { media_type: 'text/html', headers: pageHeaders },
+  js: {
+    media_type: 'text/javascript',
+    headers: { ...securityHeaders, 'cache-control': 'no-cache' },
   },
-  js: { media_type: 'text/javascript', headers: { 'cache-control': 'no-cache' } },
-  css: { media_type: 'text/css', headers: { 'cache-control': 'no-cache' } },
+  css: { media_type: 'text/css', headers: { ...securityHeaders, 'cache-control': 'no-cache' } },
 }
 
 /**
@@ -41,7 +45,6 @@ export function definePage({ url, id, summary, file }: PageDefinition): Route {
   const kind = kinds[file.pathname.split('.').at(-1) ?? '']
   if (kind === undefined) throw new TypeError(`${file.pathname}: expected .html, .js or .css`)
   const content = { media_type: kind.media_type, text: readFileSync(file, 'utf8') }
-  const headers = { ...securityHeaders, ...kind.headers }
   return defineRoute({
     method: 'GET',
     url,
@@ -53,6 +56,6 @@ export function definePage({ url, id, summary, file }: PageDefinition): Route {
     reply: z.undefined(),
     errors: [],
     rate_per_minute_max: loadsPerMinute_max,
-    handle: async () => new Answer(undefined, { headers, content }),
+    handle: async () => new Answer(undefined, { headers: kind.headers, content }),
   })
 }

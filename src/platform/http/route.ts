@@ -145,15 +145,15 @@ export class Answer<B> {
   readonly body: B
   readonly status: number | undefined
   readonly headers: AnswerHeaders
-  /** Text or stream to send instead of the body as JSON. */
-  readonly content: TextContent | StreamContent | undefined
+  /** Text, bytes or a stream to send instead of the body as JSON. */
+  readonly content: Content | StreamContent | undefined
 
   constructor(
     body: B,
     options: {
       status?: number
       headers?: AnswerHeaders
-      content?: TextContent | StreamContent
+      content?: Content | StreamContent
     } = {},
   ) {
     this.body = body
@@ -174,8 +174,8 @@ export const linesMediaType = 'application/x-ndjson'
 /** Headers of a reply. A list, such as of cookies, becomes several headers. */
 type AnswerHeaders = Readonly<Record<string, string | string[]>>
 
-/** A text in UTF-8 with its media type, such as `text/html`. */
-export type TextContent = { media_type: string; text: string }
+/** A text in UTF-8, also as bytes that may be compressed, with its media type (`text/html`). */
+export type Content = { media_type: string; text: string | Buffer }
 
 /**
  * A stream of text in UTF-8 with its media type. `open` is called when the answer begins, and not for

@@ -18,7 +18,7 @@ export const securityHeaderList: readonly string[] = Object.entries(securityHead
 
 /** Browser features that HTML pages must not use. */
 const unusedFeatures = [
-  ...['accelerometer', 'autoplay', 'bluetooth', 'browsing-topics', 'camera', 'display-capture'],
+  ...['accelerometer', 'autoplay', 'browsing-topics', 'camera', 'display-capture'],
   ...['encrypted-media', 'fullscreen', 'gamepad', 'geolocation', 'gyroscope', 'hid'],
   ...['idle-detection', 'local-fonts', 'magnetometer', 'microphone', 'midi', 'payment'],
   ...['picture-in-picture', 'publickey-credentials-create', 'publickey-credentials-get'],

@@ -1,0 +1,64 @@
+/** A fault of one field: `pointer` is its path, such as `body.name`. */
+export type Fault = { pointer: string; detail: string }
+
+/** An error of the API (RFC 9457), or of the way to it (`code` is `unreachable`). */
+export class Problem extends Error {
+  override name = 'Problem'
+  readonly code: string
+  /** HTTP status; 0 without a response. */
+  readonly status: number
+  readonly faults: readonly Fault[]
+  readonly request_id: string | undefined
+  readonly retry_after_s: number | undefined
+
+  constructor(
+    message: string,
+    about: {
+      code: string
+      status: number
+      faults?: readonly Fault[]
+      request_id?: string | undefined
+      retry_after_s?: number | undefined
+    },
+  ) {
+    super(message)
+    this.code = about.code
+    this.status = about.status
+    this.faults = about.faults ?? []
+    this.request_id = about.request_id
+    this.retry_after_s = about.retry_after_s
+  }
+
+  /** Reads an error response. A body that is not a problem of the API gives the status. */
+  static async from(response: Response): Promise<Problem> {
+    const body = (await response.json().catch(() => ({}))) as {
+      code?: string
+      title?: string
+      detail?: string
+      errors?: Fault[]
+    }
+    const wait = Number(response.headers.get('retry-after') ?? Number.NaN)
+    return new Problem(body.detail ?? body.title ?? `The server answered ${response.status}`, {
+      code: body.code ?? 'unknown',
+      status: response.status,
+      faults: body.errors ?? [],
+      request_id: response.headers.get('x-request-id') ?? undefined,
+      retry_after_s: Number.isFinite(wait) ? wait : undefined,
+    })
+  }
+
+  /** Wraps an error of the network. */
+  static unreachable(cause: unknown): Problem {
+    if (cause instanceof DOMException && cause.name === 'AbortError') throw cause
+    return new Problem('The server does not answer. Trying again.', {
+      code: 'unreachable',
+      status: 0,
+    })
+  }
+}
+
+/** Returns whether another attempt may help: no answer, a busy server, or a server fault. */
+export function isTemporary(error: unknown): boolean {
+  if (!(error instanceof Problem)) return false
+  return error.status === 0 || error.status === 429 || error.status >= 500
+}

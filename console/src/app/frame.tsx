@@ -1,0 +1,148 @@
+import { Link, Navigate, Outlet, useLocation, useNavigate } from '@tanstack/react-router'
+import { lazy, Suspense, useEffect, useState } from 'react'
+import { setProject } from '../api/client.ts'
+import { Button } from '../ui/parts.tsx'
+import { Fault, Loading } from '../ui/states.tsx'
+import { rememberProject } from './first-project.tsx'
+import css from './frame.module.css'
+import { useKeys } from './keys.ts'
+import { PersonButton } from './person-button.tsx'
+import { places } from './places.ts'
+import { useProjectId, useProjects } from './project.ts'
+import { RangePicker } from './range-picker.tsx'
+import { useSession } from './session.ts'
+
+const Palette = lazy(async () => ({ default: (await import('./palette.tsx')).Palette }))
+const KeyHelp = lazy(async () => ({ default: (await import('./key-help.tsx')).KeyHelp }))
+
+/** What stands around each screen of a project. */
+export function Frame() {
+  const { data: session, error, refetch } = useSession()
+  const { href } = useLocation()
+  if (error && session === undefined) return <Fault error={error} retry={() => void refetch()} />
+  if (session === undefined) return <Loading />
+  if (session === null) return <Navigate to="/sign-in" search={{ return_to: href } as never} />
+  return <SignedIn />
+}
+
+function SignedIn() {
+  const project_id = useProjectId()
+  setProject(project_id)
+  useEffect(() => rememberProject(project_id), [project_id])
+  const [opened, setOpened] = useState<'palette' | 'keys' | 'menu'>()
+  const navigate = useNavigate()
+  const goTo = (path: string) => void navigate({ to: `/p/${project_id}/${path}` as '/' })
+  useKeys({
+    ...Object.fromEntries(places.map(({ key, path }) => [`g ${key}`, () => goTo(path)])),
+    '?': () => setOpened('keys'),
+    '/': () => focusFilter() || setOpened('palette'),
+  })
+  useCommandKey(() => setOpened('palette'))
+  return (
+    <div className={css.frame}>
+      <a className={css.skip} href="#screen">
+        Skip to the content
+      </a>
+      <header className={css.top}>
+        <Button
+          look="plain"
+          className={css.menuButton}
+          aria-expanded={opened === 'menu'}
+          onClick={() => setOpened(opened === 'menu' ? undefined : 'menu')}
+        >
+          Menu
+        </Button>
+        <Link to="/p/$project_id/tasks" params={{ project_id }} className={css.brand}>
+          Looptrace
+        </Link>
+        <ProjectSwitch />
+        <span className={css.space} />
+        <RangePicker />
+        <Button look="plain" onClick={() => setOpened('palette')}>
+          Go to… <kbd>Ctrl K</kbd>
+        </Button>
+        <PersonButton />
+      </header>
+      <Navigation isOpen={opened === 'menu'} onGo={() => setOpened(undefined)} />
+      <main id="screen" className={css.screen} tabIndex={-1} key={project_id}>
+        <Outlet />
+      </main>
+      <Suspense>
+        {opened === 'palette' && <Palette onClose={() => setOpened(undefined)} />}
+        {opened === 'keys' && <KeyHelp onClose={() => setOpened(undefined)} />}
+      </Suspense>
+    </div>
+  )
+}
+
+/** Puts the focus into the filter of the screen. Returns whether it has one. */
+function focusFilter(): boolean {
+  const filter = document.querySelector<HTMLInputElement>('[data-filter]')
+  filter?.focus()
+  return filter !== null
+}
+
+/** Calls `open` at Ctrl K or Command K, also while text is typed. */
+function useCommandKey(open: () => void): void {
+  useEffect(() => {
+    const onKey = (event: KeyboardEvent) => {
+      if (event.key !== 'k' || !(event.ctrlKey || event.metaKey)) return
+      event.preventDefault()
+      open()
+    }
+    window.addEventListener('keydown', onKey)
+    return () => window.removeEventListener('keydown', onKey)
+  })
+}
+
+function Navigation({ isOpen, onGo }: { isOpen: boolean; onGo: () => void }) {
+  const project_id = useProjectId()
+  const groups = Map.groupBy(places, ({ group }) => group)
+  return (
+    <nav className={isOpen ? css.navOpen : css.nav} aria-label="Screens">
+      {[...groups].map(([group, members]) => (
+        <section key={group} aria-label={group}>
+          <h2 className={css.group}>{group}</h2>
+          {members.map(({ path, title }) => (
+            <Link
+              key={path}
+              to={`/p/${project_id}/${path}` as '/'}
+              className={css.item}
+              onClick={onGo}
+              activeProps={{ className: css.active, 'aria-current': 'page' }}
+            >
+              {title}
+            </Link>
+          ))}
+        </section>
+      ))}
+    </nav>
+  )
+}
+
+function ProjectSwitch() {
+  const project_id = useProjectId()
+  const { data } = useProjects()
+  const navigate = useNavigate()
+  const projects = data?.projects ?? []
+  return (
+    <select
+      aria-label="Project"
+      className={css.switch}
+      value={project_id}
+      onChange={(event) => {
+        const params = { project_id: event.target.value }
+        void navigate({ to: '/p/$project_id/tasks', params })
+      }}
+    >
+      {projects.every(({ id }) => id !== project_id) && (
+        <option value={project_id}>{data === undefined ? '…' : project_id}</option>
+      )}
+      {projects.map(({ id, name }) => (
+        <option key={id} value={id}>
+          {name}
+        </option>
+      ))}
+    </select>
+  )
+}

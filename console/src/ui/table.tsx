@@ -1,0 +1,200 @@
+import { useWindowVirtualizer } from '@tanstack/react-virtual'
+import { type ReactNode, useEffect, useRef, useState } from 'react'
+import { useKeys } from '../app/keys.ts'
+import { Button, classes } from './parts.tsx'
+import css from './table.module.css'
+import ui from './ui.module.css'
+
+/** A column of a table. */
+export type Column<T> = {
+  /** Name for sorting and React; the head is what people read. */
+  id: string
+  head: ReactNode
+  cell: (row: T) => ReactNode
+  /** Numbers stand on the right. */
+  number?: boolean
+  /** Left out on narrow screens. */
+  wide?: boolean
+  /** The list can be sorted by `id`. */
+  sortable?: boolean
+}
+
+export type Sorting = { by: string; order: 'asc' | 'desc' }
+
+type TableProps<T> = {
+  /** What the rows are, for screen readers: "Tasks". */
+  label: string
+  columns: readonly Column<T>[]
+  rows: readonly T[]
+  keyOf: (row: T) => string
+  /** Opens a row: Enter, or a click beside links. */
+  onOpen?: (row: T) => void
+  sorting?: Sorting
+  onSort?: (sorting: Sorting) => void
+  /** Shown in place of rows. */
+  empty?: ReactNode
+}
+
+/** Rows up to this number are all in the page. */
+const plainRows_max = 40
+const rowHeight_px = 37
+
+/**
+ * A table of any length: of a long one, only rows near the window are in the page. `j` and `k` move
+ * the selection, Enter opens it.
+ */
+export function Table<T>({ label, columns, rows, keyOf, empty, ...rest }: TableProps<T>) {
+  const { onOpen, sorting, onSort } = rest
+  const body = useRef<HTMLTableSectionElement>(null)
+  const [selected, setSelected] = useState<string>()
+  const isLong = rows.length > plainRows_max
+  const virtual = useWindowVirtualizer({
+    count: isLong ? rows.length : 0,
+    estimateSize: () => rowHeight_px,
+    overscan: 8,
+    scrollMargin: body.current?.offsetTop ?? 0,
+  })
+  const items = isLong ? virtual.getVirtualItems() : rows.map((_, index) => ({ index }))
+  const [first, last] = isLong
+    ? [items.at(0)?.index ?? 0, items.at(-1)?.index ?? -1]
+    : [0, rows.length - 1]
+  const at = rows.findIndex((row) => keyOf(row) === selected)
+  const move = (step: number) => {
+    const row = rows[Math.min(Math.max(at + step, 0), rows.length - 1)]
+    if (row === undefined) return
+    setSelected(keyOf(row))
+    if (isLong) virtual.scrollToIndex(rows.indexOf(row), { align: 'auto' })
+  }
+  useKeys({
+    j: () => move(1),
+    k: () => move(-1),
+    enter: () => {
+      const row = rows[at]
+      if (row !== undefined) onOpen?.(row)
+    },
+  })
+  useEffect(() => {
+    if (selected === undefined) return
+    body.current?.querySelector('[aria-selected="true"]')?.scrollIntoView({ block: 'nearest' })
+  }, [selected])
+  if (rows.length === 0 && empty !== undefined) return <>{empty}</>
+  return (
+    <div className={css.scroller} tabIndex={-1}>
+      <table className={css.table} aria-label={label} aria-rowcount={rows.length + 1}>
+        <thead>
+          <tr>
+            {columns.map((column) => (
+              <Head key={column.id} column={column} sorting={sorting} onSort={onSort} />
+            ))}
+          </tr>
+        </thead>
+        <tbody ref={body}>
+          <Spacer height={first * rowHeight_px} />
+          {items.map(({ index }) => {
+            const row = rows[index]
+            if (row === undefined) return null
+            const key = keyOf(row)
+            return (
+              <tr
+                key={key}
+                aria-rowindex={index + 2}
+                aria-selected={key === selected}
+                className={onOpen && css.link}
+                onClick={(event) => {
+                  setSelected(key)
+                  if (!isControl(event.target)) onOpen?.(row)
+                }}
+              >
+                {columns.map(({ id, cell, number, wide }) => (
+                  <td key={id} className={classes(number && ui.number, wide && css.wide)}>
+                    {cell(row)}
+                  </td>
+                ))}
+              </tr>
+            )
+          })}
+          <Spacer height={(rows.length - 1 - last) * rowHeight_px} />
+        </tbody>
+      </table>
+    </div>
+  )
+}
+
+function Spacer({ height }: { height: number }) {
+  return height > 0 ? <tr style={{ height }} /> : null
+}
+
+/** Returns whether a click has its own meaning, or ends a selection of text. */
+function isControl(target: EventTarget): boolean {
+  if (String(window.getSelection() ?? '') !== '') return true
+  return target instanceof Element && target.closest('a, button, input, select, label') !== null
+}
+
+function Head<T>({
+  column,
+  sorting,
+  onSort,
+}: {
+  column: Column<T>
+  sorting: Sorting | undefined
+  onSort: ((sorting: Sorting) => void) | undefined
+}) {
+  const { id, head, number, wide, sortable } = column
+  const order = sorting?.by === id ? sorting.order : undefined
+  const name = classes(number && ui.number, wide && css.wide)
+  if (sortable !== true || onSort === undefined) {
+    return (
+      <th scope="col" className={name}>
+        {head}
+      </th>
+    )
+  }
+  const next = order === 'desc' ? 'asc' : 'desc'
+  return (
+    <th
+      scope="col"
+      className={name}
+      aria-sort={order === undefined ? 'none' : order === 'asc' ? 'ascending' : 'descending'}
+    >
+      <button type="button" className={css.sort} onClick={() => onSort({ by: id, order: next })}>
+        {head} <span aria-hidden="true">{order === 'asc' ? '↑' : order === 'desc' ? '↓' : ''}</span>
+      </button>
+    </th>
+  )
+}
+
+/**
+ * The end of a list that has more rows: reads on when it comes near the window, and by its button.
+ */
+export function MoreRows({
+  hasMore,
+  isLoading,
+  loadMore,
+}: {
+  hasMore: boolean
+  isLoading: boolean
+  loadMore: () => void
+}) {
+  const end = useRef<HTMLDivElement>(null)
+  const load = useRef(loadMore)
+  load.current = loadMore
+  useEffect(() => {
+    if (!hasMore || isLoading || end.current === null) return undefined
+    const observer = new IntersectionObserver(
+      ([entry]) => {
+        if (entry?.isIntersecting) load.current()
+      },
+      { rootMargin: '400px' },
+    )
+    observer.observe(end.current)
+    return () => observer.disconnect()
+  }, [hasMore, isLoading])
+  if (!hasMore) return null
+  return (
+    <div ref={end} className={css.more}>
+      <Button onClick={loadMore} disabled={isLoading}>
+        {isLoading ? 'Loading…' : 'Load more'}
+      </Button>
+    </div>
+  )
+}

@@ -1,0 +1,41 @@
+import { readdir, readFile, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { brotliCompressSync, gzipSync } from 'node:zlib'
+import react from '@vitejs/plugin-react'
+import { defineConfig, type Plugin } from 'vite'
+
+/** The folder that `src/capabilities/console` serves. */
+const served = fileURLToPath(new URL('dist', import.meta.url))
+
+/** Address of a running service for `npm run dev`. */
+const service = 'http://127.0.0.1:8080'
+
+/** Writes each file of the build compressed too, so that the service does not compress per request. */
+const compressed: Plugin = {
+  name: 'compressed',
+  async closeBundle() {
+    const folder = join(served, 'assets')
+    for (const name of await readdir(folder)) {
+      if (!/\.(js|css|svg)$/.test(name)) continue
+      const content = await readFile(join(folder, name))
+      await writeFile(join(folder, `${name}.br`), brotliCompressSync(content))
+      await writeFile(join(folder, `${name}.gz`), gzipSync(content, { level: 9 }))
+    }
+  },
+}
+
+export default defineConfig({
+  plugins: [react(), compressed],
+  build: {
+    outDir: served,
+    emptyOutDir: true,
+    target: 'es2023',
+    // A data URL of a picture is not worth a hole in the Content-Security-Policy.
+    assetsInlineLimit: 0,
+    // Injects inline code otherwise, for browsers that are older than the target.
+    modulePreload: { polyfill: false },
+    chunkSizeWarningLimit: 600,
+  },
+  server: { proxy: { '/api': service, '/openapi.json': service, '/.well-known': service } },
+})

@@ -1,0 +1,1 @@
+export { consolePage, consoleRoutes } from './pages.ts'
