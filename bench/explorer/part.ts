@@ -134,11 +134,19 @@ function routesOf(
     findings: async () => [],
   })
   const { signal } = new AbortController()
+  const authoriseAgain = async () => undefined
   return async (name, query = {}) => {
     const route = routes.find(({ url }) => url.endsWith(`/${name}`))
     if (route === undefined) throw new RangeError(`no route ${name}`)
     const caller = { kind: 'user', id: 'bench', project_id } as const
-    const about = { body: undefined, headers: {}, request_id: '', network: '', signal }
+    const about = {
+      body: undefined,
+      headers: {},
+      request_id: '',
+      network: '',
+      signal,
+      authoriseAgain,
+    }
     const answer = await route.run({ params: { trace_id }, query, caller, ...about })
     return JSON.stringify(answer.body)
   }

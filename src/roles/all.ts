@@ -16,6 +16,7 @@ import {
   startServers,
   takeDataFolder,
 } from './data-folder.ts'
+import { openEventHub } from './events.ts'
 import { openIntake } from './intake.ts'
 import { openJobs } from './jobs.ts'
 import { listen } from './listen.ts'
@@ -63,8 +64,9 @@ async function start(context: RoleContext, given: RoleConfig<'all'>): Promise<vo
       ? queue
       : await withFileSpool(context, config, { queue, db, role: 'all' })
   const intake = openIntake(context, config, { queue: publisher, db })
+  const events = openEventHub(context, config, queue.broadcast)
   const { access, routes, trail } = await runInInstallation(controlWork, async () => ({
-    ...openControl(context, config, { ...stores, ...work, intake, publisher }),
+    ...openControl(context, config, { ...stores, ...work, intake, events, publisher }),
     trail: await openServedTrail(context, config, { db, role: 'all' }),
   }))
   const recorder = openRecorder(context, config, { queue: publisher, intake })
@@ -76,8 +78,7 @@ async function start(context: RoleContext, given: RoleConfig<'all'>): Promise<vo
   const port = await listen(context, config, {
     routes: [...proxyRoutes(proxy), ...otlpRoutes(otlp.receiver), ...routes],
     console: consolePage(),
-    proxy,
-    otlp,
+    ...{ proxy, otlp, events },
     authorize: authorizer(access),
     audit: trail,
     idempotency: openIdempotencyStore(db),

@@ -10,6 +10,7 @@ import {
   ingestRequestRoutes,
 } from '../capabilities/edge/batches/index.ts'
 import { mappingRoutes } from '../capabilities/edge/otlp/index.ts'
+import { type EventHub, eventRoutes } from '../capabilities/events/index.ts'
 import { type FeedbackDeps, feedbackRoutes, insightRoutes } from '../capabilities/feedback/index.ts'
 import {
   type ChannelRoutesDeps,
@@ -61,6 +62,7 @@ export function controlRoutes(access: Access, parts: TaskDeps & ObservabilityPar
     ...conversationRoutes(parts),
     ...conversationTreeRoutes(parts),
     ...detectionRoutes(parts),
+    ...eventRoutes(parts),
     ...verificationApiRoutes(parts.verification),
     ...feedbackRoutes(parts.feedback),
     ...insightRoutes(parts),
@@ -79,6 +81,8 @@ export type ObservabilityParts = Pick<
   intake: Intake
   /** The queue, for its statistics and dead letters. */
   queue: Pick<Queue, 'stats' | 'oldestAge_ms' | 'deadLetters' | 'replayDeadLetter'>
+  /** Streams of events. */
+  events: Pick<EventHub, 'open'>
   clock: Clock
   requests: IngestRequestSettings
   queries: RunDeps
