@@ -5,8 +5,7 @@ export const cliSettings = {
   url: url(['http', 'https'], {
     unit: 'URL',
     default: 'http://127.0.0.1:8080',
-    reason:
-      'API that the command line uses. The default is `make run` on this machine.',
+    reason: 'API that the command line uses. The default is `make run` on this machine.',
   }),
   proxy_url: url(['http', 'https'], {
     unit: 'URL',
