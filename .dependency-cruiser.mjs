@@ -128,8 +128,8 @@ export default {
       name: 'browser-files-apart',
       severity: 'error',
       comment: 'Files that browsers load import only files beside them, which are served too.',
-      from: { path: '^src/capabilities/link-pages/browser/', pathNot: '\\.test\\.ts$' },
-      to: { pathNot: '^src/capabilities/link-pages/browser/' },
+      from: { path: '^src/capabilities/([\\w-]+)/browser/', pathNot: '\\.test\\.ts$' },
+      to: { pathNot: '^src/capabilities/$1/browser/' },
     },
     {
       name: 'operator-front-door',

@@ -1,4 +1,5 @@
 import { type Access, accessRoutes, isInstallationAdmin } from '../capabilities/access/index.ts'
+import { apiReferencePages } from '../capabilities/api-reference/index.ts'
 import { auditRoutes, type CheckpointSource } from '../capabilities/audit/index.ts'
 import { certificationRoutes, releasePolicyRoutes } from '../capabilities/certification/index.ts'
 import { consoleRoutes } from '../capabilities/console/index.ts'
@@ -48,6 +49,7 @@ export function controlRoutes(access: Access, parts: TaskDeps & ObservabilityPar
     ...accessRoutes(access),
     ...linkPages(),
     ...consoleRoutes(),
+    ...apiReferencePages(),
     ...auditRoutes({
       ...{ db: parts.db, clock: parts.clock, sources: parts.sources },
       isInstallationAdmin: (user_id) => isInstallationAdmin(parts.db, user_id),
