@@ -31,7 +31,7 @@ describe('the files of the API reference', () => {
       "default-src 'none'",
       "form-action 'none'",
       "frame-ancestors 'none'",
-      "img-src 'self' data:",
+      'img-src data:',
       "script-src 'self'",
       "style-src 'self'",
     ])

@@ -41,7 +41,7 @@ export const pageHeaders: Readonly<Record<string, string>> = {
 /** Headers of a page that a package draws. */
 const packagePageHeaders: Readonly<Record<string, string>> = {
   ...pageHeaders,
-  'content-security-policy': [...ownServerOnly, "img-src 'self' data:"].join('; '),
+  'content-security-policy': [...ownServerOnly, 'img-src data:'].join('; '),
 }
 
 /** Media types and headers by extension. */
