@@ -27,6 +27,7 @@ const homes = {
   '@opentelemetry': '^src/platform/telemetry/',
   jose: '^src/capabilities/access/',
   'openid-client': '^src/capabilities/access/oidc/',
+  '@modelcontextprotocol': '^src/capabilities/mcp/',
   undici: '^src/(capabilities/edge/proxy|platform/outbound)/',
   'ipaddr.js': '^src/(kernel/client-network|platform/outbound/)',
   '@kubernetes/client-node': '^src/platform/kube/',

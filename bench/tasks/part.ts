@@ -128,7 +128,8 @@ function askOf(deps: TaskDeps & { store: ObservationStore }, project_id: string)
     const route = routes.find(({ url }) => url.endsWith(`/${list}`))
     if (route === undefined) throw new RangeError(`no route ${list}`)
     const caller = { kind: 'user', id: 'bench', project_id } as const
-    const about = { body: undefined, headers: {}, request_id: '', network: '', signal }
+    const callRoute = () => Promise.reject(new Error('no server'))
+    const about = { body: undefined, headers: {}, request_id: '', network: '', signal, callRoute }
     const query = { limit: '50', ...(cursor !== undefined && { cursor }) }
     const answer = await route.run({ params: { task_id: taskOf(calls) }, query, caller, ...about })
     return JSON.parse(JSON.stringify(answer.body)) as Record<string, unknown>

@@ -4,6 +4,7 @@ import { verifyCommand } from './certification/verify-command.ts'
 import { type Command, filenameOption, outputOption } from './command.ts'
 import { connectCommand } from './connect/connect-command.ts'
 import { doctorCommand } from './doctor-command.ts'
+import { mcpCommand } from './mcp/mcp-command.ts'
 import { applyCommand } from './rules/apply-command.ts'
 
 /** `looptrace get`: resources with their status. */
@@ -271,6 +272,7 @@ export const cliCommands: readonly Command[] = [
   connectCommand,
   doctorCommand,
   ledgerCommand,
+  mcpCommand,
   recomputeCommand,
   certifyCommand,
   verifyCommand,

@@ -24,6 +24,7 @@ import { ledgerRoutes } from '../capabilities/ledger/index.ts'
 import { type ArchiveDeps, archiveRoutes } from '../capabilities/lifecycle/archive/index.ts'
 import { retentionRoutes } from '../capabilities/lifecycle/retention/index.ts'
 import { linkPages } from '../capabilities/link-pages/index.ts'
+import { mcpRoutes } from '../capabilities/mcp/index.ts'
 import { type OnboardingRoutesDeps, onboardingRoutes } from '../capabilities/onboarding/index.ts'
 import { queryRoutes, type RunDeps } from '../capabilities/query/index.ts'
 import { captureRoutes } from '../capabilities/records/capture/index.ts'
@@ -37,6 +38,7 @@ import {
 import { type TaskDeps, taskRoutes } from '../capabilities/tasks/index.ts'
 import { traceRoutes } from '../capabilities/traces/index.ts'
 import type { Clock } from '../kernel/time.ts'
+import { version } from '../platform/config/index.ts'
 import type { Route } from '../platform/http/index.ts'
 import type { Queue } from '../platform/queue/index.ts'
 import type { Intake } from './intake.ts'
@@ -50,6 +52,7 @@ export function controlRoutes(access: Access, parts: TaskDeps & ObservabilityPar
     ...linkPages(),
     ...consoleRoutes(),
     ...apiReferencePages(),
+    ...mcpRoutes({ public_url: parts.channels.public_url, version }),
     ...auditRoutes({
       ...{ db: parts.db, clock: parts.clock, sources: parts.sources },
       isInstallationAdmin: (user_id) => isInstallationAdmin(parts.db, user_id),

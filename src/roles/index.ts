@@ -11,11 +11,10 @@ import {
   terminalIo,
   UsageError,
 } from '../cli/index.ts'
-import { loadConfig } from '../platform/config/index.ts'
+import { loadConfig, version } from '../platform/config/index.ts'
 import { moveCommand } from './move-command.ts'
 import { repairCommand } from './repair-command.ts'
 import { type Running, StartStopped } from './running.ts'
-import { version } from './version.ts'
 
 /** A command to run until `stop` aborts. Resolves with the exit status. */
 type Start = { name: string; run(stop: AbortSignal): Promise<number> }

@@ -2,7 +2,7 @@ import type { OtlpGrpcServer, OtlpReceiver } from '../capabilities/edge/otlp/ind
 import type { CompletionProxy } from '../capabilities/edge/proxy/index.ts'
 import { problem } from '../kernel/problem.ts'
 import { sleep } from '../kernel/time.ts'
-import type { RoleConfig } from '../platform/config/index.ts'
+import { type RoleConfig, version } from '../platform/config/index.ts'
 import {
   createHttpServer,
   frontPageRoute,
@@ -13,7 +13,6 @@ import {
   type Route,
 } from '../platform/http/index.ts'
 import { nameSetting, type RoleContext } from './running.ts'
-import { version } from './version.ts'
 
 type ListenConfig = Pick<
   RoleConfig<'api'>,

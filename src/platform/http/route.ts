@@ -35,6 +35,7 @@ export type RouteDefinition<
     network: string
     /** Aborts when the client leaves. */
     signal: AbortSignal
+    callRoute: CallRoute
   }) => Promise<z.input<R> | Answer<z.input<R> | z.input<O>>>
 }
 
@@ -77,7 +78,10 @@ type RouteDocs = {
    * accept them.
    */
   lines?: 'always' | 'if_accepted'
-  /** A page for browsers or one of its files. The OpenAPI document leaves it out. */
+  /**
+   * The route is not a part of the API: a page for browsers, one of its files, or another protocol.
+   * The OpenAPI document leaves it out.
+   */
   page?: true
   /** Returns the version of the object as `ETag`. */
   etag?: true
@@ -126,7 +130,19 @@ export type UnparsedRequest = {
   request_id: string
   network: string
   signal: AbortSignal
+  callRoute: CallRoute
 }
+
+/**
+ * Calls another route of the same server as the same client: with its credentials, project and
+ * address. The call is authorised, limited and audited like one that the client sends.
+ */
+export type CallRoute = (call: {
+  method: 'GET' | 'POST'
+  /** Path with its query. */
+  path: string
+  body?: unknown
+}) => Promise<{ status: number; body: unknown }>
 
 /** A reply with a status, headers, or content that is not JSON. */
 export class Answer<B> {
@@ -172,7 +188,7 @@ export function defineRoute<
     params,
     query,
     body,
-    run: async ({ caller, headers, request_id, network, signal, ...parts }) => {
+    run: async ({ caller, headers, request_id, network, signal, callRoute, ...parts }) => {
       const anyText = rest.any_json_keys === true
       const parsed = parseParts({ params, query, body }, parts, { anyText })
       const answer = await handle({
@@ -184,6 +200,7 @@ export function defineRoute<
         request_id,
         network,
         signal,
+        callRoute,
       })
       return answer instanceof Answer ? answer : new Answer(answer)
     },

@@ -15,6 +15,7 @@ import { inSpan, type Logger, type Metrics } from '../telemetry/index.ts'
 import { runInInstallation, runInScope } from '../tenancy/index.ts'
 import { type AuditedRoutes, openAudits } from './audited-routes.ts'
 import { type CallLimitSettings, CallLimits } from './call-limits.ts'
+import { createCallRoute } from './call-route.ts'
 import { replyCheckHook } from './check-replies.ts'
 import { createCrossOrigin } from './cross-origin.ts'
 import { hostFault } from './host-header.ts'
@@ -183,7 +184,7 @@ function serve(app: FastifyInstance, route: Route, options: ServeOptions): void 
         )
         if (caller !== null) options.limits.authorise(route, request, reply, caller)
         authorised(caller)
-        const run = () => route.run(unparsed(request, reply, caller))
+        const run = () => route.run(unparsed(app, request, reply, caller))
         return runInScope(tenantScopeOf(route.scope, caller), () =>
           inSpan(route.id, { 'http.route': route.url }, () =>
             runOnce(route, { request, caller }, options.idempotency, () => change(run)),
@@ -197,10 +198,12 @@ function serve(app: FastifyInstance, route: Route, options: ServeOptions): void 
 }
 
 function unparsed(
+  app: FastifyInstance,
   request: FastifyRequest,
   reply: FastifyReply,
   caller: Caller | null,
 ): UnparsedRequest {
+  const signal = disconnectSignal(reply)
   return {
     params: request.params,
     query: withoutProject(request.query),
@@ -209,7 +212,8 @@ function unparsed(
     headers: request.headers,
     request_id: request.id,
     network: toClientNetwork(request.ip),
-    signal: disconnectSignal(reply),
+    signal,
+    callRoute: createCallRoute(app, request, signal),
   }
 }
 
