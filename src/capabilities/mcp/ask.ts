@@ -1,4 +1,4 @@
-/** A call of a route of the API, with the rights of whoever uses the tools. */
+/** A call of a route of the API, with the rights of the client that uses the tools. */
 export type Ask = (call: AskedRoute) => Promise<AskReply>
 
 export type AskedRoute = {

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 
-/** Bytes of a marker. Nobody can guess 16 random bytes. */
+/** Random bytes of a marker, too many to guess. */
 const markerBytes = 16
 
 /**
