@@ -55,6 +55,18 @@ export function adminSettings(): {
   return { url, access_token, project_id }
 }
 
+/** Returns the URL of the API and the credentials that are set: the key, or else the access token. */
+export function readerSettings(): Pick<Asked, 'api_key' | 'access_token' | 'project_id'> & {
+  url: string
+} {
+  const { url, api_key, access_token, project_id } = loadSettings()
+  if (api_key !== undefined) return { url, api_key }
+  if (access_token !== undefined) return { url, access_token, project_id }
+  throw new UsageError(
+    'LOOPTRACE_API_KEY is not set: set it to a project key, or LOOPTRACE_ACCESS_TOKEN to an access token',
+  )
+}
+
 function loadSettings(): RoleConfig<'cli'> {
   try {
     return loadConfig('cli')

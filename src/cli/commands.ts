@@ -5,6 +5,7 @@ import { type Command, filenameOption, outputOption } from './command.ts'
 import { connectCommand } from './connect/connect-command.ts'
 import { doctorCommand } from './doctor-command.ts'
 import { ackCommand, incidentsCommand, resolveCommand } from './incidents/incidents-commands.ts'
+import { mcpCommand } from './mcp/mcp-command.ts'
 import { queryCommand } from './query/query-command.ts'
 import { applyCommand } from './rules/apply-command.ts'
 import { tailCommand, taskCommand, tasksCommand } from './tasks/tasks-commands.ts'
@@ -284,6 +285,7 @@ export const cliCommands: readonly Command[] = [
   ackCommand,
   resolveCommand,
   ledgerCommand,
+  mcpCommand,
   recomputeCommand,
   certifyCommand,
   verifyCommand,

@@ -12,8 +12,8 @@ import {
   terminalIo,
 } from '../cli/index.ts'
 import { printable } from '../kernel/printable.ts'
+import { version } from '../platform/config/index.ts'
 import { roleCommands } from './role-commands.ts'
-import { version } from './version.ts'
 
 export { roleCommands } from './role-commands.ts'
 
