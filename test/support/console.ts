@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs'
-import { mkdir, readFile } from 'node:fs/promises'
-import { createRequire } from 'node:module'
+import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
+import axe from 'axe-core'
 import type { Browser, Page } from 'playwright-core'
 import { build } from 'vite'
 import type { FirstLogin } from './cluster.ts'
@@ -9,7 +9,6 @@ import type { FirstLogin } from './cluster.ts'
 const root = join(import.meta.dirname, '../../console')
 /** Screenshots of failed tests. */
 const pictures = join(import.meta.dirname, '../../dist/screenshots')
-const axeSource = await readFile(createRequire(import.meta.url).resolve('axe-core'), 'utf8')
 
 /** Builds the console of this checkout if it is not built. `make console` builds it anew. */
 export async function ensureConsole(): Promise<void> {
@@ -93,7 +92,7 @@ export async function settled(page: Page): Promise<void> {
 
 /** Returns what axe finds, a line for each rule with its first place. */
 export async function findAxeFaults(page: Page): Promise<string[]> {
-  await page.evaluate(axeSource)
+  await page.evaluate(axe.source)
   const found = await page.evaluate(`axe.run(document, {
     runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'],
   }).then(({ violations }) => violations.map(({ id, impact, nodes }) =>
