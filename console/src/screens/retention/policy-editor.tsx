@@ -4,10 +4,10 @@ import { api, call } from '../../api/client.ts'
 import { Problem } from '../../api/problem.ts'
 import type { RetentionPolicy } from '../../api/schema.gen.d.ts'
 import { useUrlState } from '../../app/use-search.ts'
+import { Changed } from '../../ui/changed.tsx'
 import { Confirm } from '../../ui/dialog.tsx'
 import { isUnderWay, pollWhile } from '../../ui/job.tsx'
 import { Button } from '../../ui/parts.tsx'
-import { Fault } from '../../ui/states.tsx'
 import { notify, notifyFault } from '../../ui/toasts.tsx'
 import ui from '../../ui/ui.module.css'
 import { draftOf, requestOf } from './draft.ts'
@@ -67,7 +67,7 @@ export function PolicyEditor({ stored, isAdmin }: { stored: RetentionPolicy; isA
     <div className={ui.stack}>
       {!isAdmin && <p className={ui.notice}>Only administrators of the project change this.</p>}
       <PolicyFields draft={draft} onChange={setDraft} faults={shown} isLocked={isLocked} />
-      {error !== undefined && <SaveFault error={error} onReload={() => void reload()} />}
+      {error !== undefined && <Changed error={error} onReload={() => void reload()} />}
       <div className={ui.row}>
         <Button
           look={isTried ? undefined : 'primary'}
@@ -114,20 +114,6 @@ function hintOf(is: { isLocked: boolean; isChanged: boolean; isTried: boolean })
   if (is.isLocked) return ''
   if (!is.isChanged) return 'Nothing is changed.'
   return is.isTried ? 'The dry run below is of these rules.' : 'Saving needs a dry run first.'
-}
-
-function SaveFault({ error, onReload }: { error: unknown; onReload: () => void }) {
-  if (error instanceof Problem && error.status === 412) {
-    return (
-      <div className={ui.notice} role="alert">
-        <p className={ui.grow}>
-          Somebody else changed the policy after you opened it. Your rules are not saved.
-        </p>
-        <Button onClick={onReload}>Drop mine and show the stored policy</Button>
-      </div>
-    )
-  }
-  return <Fault error={error} />
 }
 
 function RemovePolicy({

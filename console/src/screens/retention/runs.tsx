@@ -8,6 +8,7 @@ import { useUrlState } from '../../app/use-search.ts'
 import { Confirm } from '../../ui/dialog.tsx'
 import { CheckField } from '../../ui/fields.tsx'
 import { formatBytes, formatCount } from '../../ui/format.ts'
+import { HereLink } from '../../ui/here-link.tsx'
 import { Actor, isUnderWay, useRefetchWhile } from '../../ui/job.tsx'
 import { List } from '../../ui/list.tsx'
 import { Button, State, Time } from '../../ui/parts.tsx'
@@ -94,7 +95,11 @@ const columns: Column<RetentionRun>[] = [
   {
     id: 'created',
     head: 'Started',
-    cell: (run) => <OpenRun run={run} />,
+    cell: ({ job_id, started_at, created_at }) => (
+      <HereLink change={{ run: job_id }}>
+        <Time at={started_at ?? created_at} />
+      </HereLink>
+    ),
   },
   { id: 'state', head: 'State', cell: ({ state }) => <State of={state} /> },
   { id: 'late', head: 'Late', wide: true, cell: ({ is_late }) => (is_late ? 'yes' : '') },
@@ -128,12 +133,3 @@ const columns: Column<RetentionRun>[] = [
     cell: ({ result }) => result && formatCount(result.held_rows),
   },
 ]
-
-function OpenRun({ run }: { run: RetentionRun }) {
-  const [, change] = useUrlState()
-  return (
-    <Button small look="plain" onClick={() => change({ run: run.job_id }, { push: true })}>
-      <Time at={run.started_at ?? run.created_at} />
-    </Button>
-  )
-}
