@@ -10,8 +10,8 @@ const looks = [css.s0, css.s1, css.s2, css.s3, css.s4, css.s5, css.s6]
 const lookOf = (index: number) => looks[index % looks.length]
 
 /**
- * Stacked bars along an axis. `summary` says in words what they show; the numbers must also stand
- * in a table, because the bars are not for screen readers.
+ * Stacked bars along an axis. `summary` says in words what they show. Show the numbers in a
+ * table too, because the bars are not for screen readers.
  */
 export function Bars({
   summary,
@@ -69,7 +69,7 @@ function titleOf(bar: Bar, series: readonly string[], format: (value: number) =>
   return [bar.at, ...parts].join('\n')
 }
 
-/** A share of 0 to 1 as a small bar, with its interval as a line. The number stands beside it. */
+/** A share of 0 to 1 as a small bar, with its interval as a line. Write the number beside it. */
 export function Meter({ share, interval }: { share: number; interval?: readonly number[] | null }) {
   const [low, high] = interval ?? []
   return (

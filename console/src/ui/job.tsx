@@ -39,7 +39,7 @@ export function Progress({ label, done, of }: { label: string; done?: number; of
   )
 }
 
-/** Who did something: `user:<id>` is cut to what people can tell apart, the whole is the title. */
+/** The person, key or job that did something. A long id is cut; the whole one is its title. */
 export function Actor({ of }: { of: string }) {
   const [kind, id = ''] = of.split(/:(.*)/s)
   const short = /^[0-9a-f]{8}-/.test(id) ? `${kind} ${id.slice(-8)}` : of

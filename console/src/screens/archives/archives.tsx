@@ -6,7 +6,7 @@ import { RestoreRuns } from './restore-runs.tsx'
 import { Slices } from './slices.tsx'
 import { StartArchive } from './start-archive.tsx'
 
-/** What is archived, and what was restored from archives. */
+/** The archives of the project, and the slices that were restored from them. */
 export function Archives() {
   return (
     <div className={ui.stack}>

@@ -4,7 +4,7 @@ type GateInput = ReleasePolicyRequest['gates'][number]
 type Metric = GateInput['metric']
 type Kind = GateInput['kind']
 
-/** What a gate can measure. */
+/** The metrics of gates. */
 export const metrics: readonly Metric[] = [
   'task_success_rate',
   'unresolved_failure_rate',

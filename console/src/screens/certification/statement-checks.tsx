@@ -4,7 +4,7 @@ import { Plain } from '../../ui/text.tsx'
 import ui from '../../ui/ui.module.css'
 import type { Check, Verification } from './statement.ts'
 
-/** What a check of a statement found. */
+/** The results of the checks of a statement. */
 export function Checks({ of: { checks, statement } }: { of: Verification }) {
   return (
     <div className={ui.stack} role="status">

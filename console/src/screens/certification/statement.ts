@@ -1,4 +1,4 @@
-/** What a check of a statement found. `isFine` is false for a check that failed. */
+/** The result of one check of a statement. */
 export type Check = { name: string; isFine: boolean; detail: string }
 
 /** The parts of a signed statement that people read. */
@@ -13,10 +13,10 @@ export type Statement = {
   expires_at: string
 }
 
-/** What the checks found, and the statement if its signature is valid. */
+/** The results of all checks, and the statement if its signature is valid. */
 export type Verification = { checks: Check[]; statement: Statement | undefined }
 
-/** What a statement must be about. */
+/** The project, release and verdict that a statement must have. */
 export type Expected = { project_id: string; now_ms: number; verdict?: string; release?: string }
 
 type Envelope = {

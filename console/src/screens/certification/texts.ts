@@ -1,4 +1,4 @@
-/** What helps with a reason or obstacle, by its code. */
+/** Advice for a reason or obstacle, by its code. */
 const advice: Record<string, string> = {
   interval_spans_limit: 'The limit lies within the interval. More tasks: wait, and certify again.',
   too_few_samples: 'Too few tasks: wait, and certify again.',

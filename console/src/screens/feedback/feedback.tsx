@@ -5,7 +5,7 @@ import { ExportTab } from './export.tsx'
 import { Patterns } from './patterns.tsx'
 import { Rates } from './rates.tsx'
 
-/** What people say about the work of the agents, and where it is worse than elsewhere. */
+/** The feedback on the work of the agents, and the features with more negative feedback. */
 export function Feedback() {
   return (
     <div className={ui.stack}>

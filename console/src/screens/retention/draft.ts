@@ -1,7 +1,7 @@
 import type { Fault } from '../../api/problem.ts'
 import type { RetentionPolicy, RetentionPolicyRequest } from '../../api/schema.gen.d.ts'
 
-/** What has its own number of days, in the order of the table. */
+/** The kinds of data with a number of days of their own, in the order of the table. */
 export const kept = ['content', 'observations', 'events', 'traces'] as const
 export type Kept = (typeof kept)[number]
 

@@ -11,7 +11,7 @@ const tones: Record<string, Tone | undefined> = {
   skipped: undefined,
 }
 
-/** Signs that stand before a claim, so that colour is not the only one. */
+/** Signs before a claim, so that colour is not the only one. */
 export const signs: Record<string, string> = {
   supported: '✓',
   likely: '≈',

@@ -10,7 +10,7 @@ import { PolicyTab } from './policy.tsx'
 import { TaskRuns } from './task-runs.tsx'
 import { TracePart } from './trace-part.tsx'
 
-/** What the agents claim, and whether it is so: answers, rules, documents, facts, calibration. */
+/** The claims of the agents, and their evidence: answers, rules, documents, facts, calibration. */
 export function Verification() {
   return (
     <div className={ui.stack}>
