@@ -84,17 +84,8 @@ function Apply({ of: { workloads } }: { of: StoreScorecard }) {
         disabled={isOff}
         onClick={() => {
           if (data === undefined) return
-          const { version, ...settings } = data
-          apply.mutate({
-            params: { header: { 'If-Match': `"${version}"` } },
-            body: {
-              write_stores: settings.write_stores,
-              hot_window_hours: settings.hot_window_hours,
-              routes: settings.routes,
-              fallback: settings.fallback,
-              apply_scorecard: true,
-            },
-          })
+          const params = { header: { 'If-Match': `"${data.version}"` } }
+          apply.mutate({ params, body: { apply_scorecard: true } })
         }}
       >
         Use the recommended stores

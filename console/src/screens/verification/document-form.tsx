@@ -124,7 +124,8 @@ function DocumentForm({
     event.preventDefault()
     const form = new FormData(event.currentTarget)
     const text = (field: string) => String(form.get(field) ?? '').trim()
-    onSave({ name, title: text('title'), format, url: text('url') || null, content })
+    const title = text('title')
+    onSave({ name, ...(title !== '' && { title }), format, url: text('url') || null, content })
   }
   return (
     <form className={ui.stack} onSubmit={submit}>
@@ -146,7 +147,7 @@ function DocumentForm({
         label="Title"
         name="title"
         defaultValue={document?.title}
-        hint="It is indexed with each passage: name the subject."
+        hint="It is indexed with each passage: name the subject. Empty: the name."
         fault={faultAt(faults, '/title')}
       />
       <SelectField
