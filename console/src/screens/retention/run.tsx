@@ -8,6 +8,7 @@ import { Bars } from '../../ui/bars.tsx'
 import { Confirm } from '../../ui/dialog.tsx'
 import { formatBytes, formatCount } from '../../ui/format.ts'
 import { Actor, isUnderWay, Progress, pollWhile } from '../../ui/job.tsx'
+import { Json } from '../../ui/json.tsx'
 import { Button, Facts, State, Tile, Time } from '../../ui/parts.tsx'
 import { Loaded } from '../../ui/states.tsx'
 import { type Column, Table } from '../../ui/table.tsx'
@@ -68,6 +69,7 @@ function RunHead({ run }: { run: RetentionRunDetail }) {
           ['Asked', <Time key="at" at={run.created_at} />],
           ['Planned for', run.scheduled_for && <Time key="for" at={run.scheduled_for} />],
           ['Ended', run.ended_at && <Time key="end" at={run.ended_at} />],
+          ['Rules of this dry run', run.rules && <Json key="rules" value={run.rules} open={0} />],
           ['Error', run.error && <Plain key="error">{run.error}</Plain>],
         ]}
       />
