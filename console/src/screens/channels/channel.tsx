@@ -32,8 +32,8 @@ export function ChannelPage({ channel_id, onBack }: { channel_id: string; onBack
         {(data) => (
           <>
             <Heading title={<Plain>{data.name}</Plain>}>
-              <Test channel_id={channel_id} />
               <Delete channel={data} onDone={onBack} />
+              <Test channel_id={channel_id} />
             </Heading>
             <ManagedBy by={data.managed_by} />
             <ChannelFacts of={data} />
@@ -105,7 +105,7 @@ function Test({ channel_id }: { channel_id: string }) {
       </Button>
       {isOpen && error !== null && <Fault error={error} />}
       {isOpen && data !== undefined && (
-        <div className={ui.notice} role="status">
+        <div className={ui.notice} style={{ flexBasis: '100%' }} role="status">
           <div className={ui.grow}>
             <Badge tone={data.delivered ? 'good' : 'bad'}>
               {data.delivered ? 'delivered' : 'not delivered'}

@@ -100,7 +100,7 @@ function RouteEditor({
               placeholder="team=payments"
               value={line.labels}
               onChange={(event) => put(at, { labels: event.target.value })}
-              fault={faultAt(faults, `body.matches.${at}.labels`)}
+              fault={faultAt(faults, `/matches/${at}/labels`)}
             />
             <TextField
               label="Channels"
@@ -108,7 +108,7 @@ function RouteEditor({
               required
               value={line.notify}
               onChange={(event) => put(at, { notify: event.target.value })}
-              fault={faultAt(faults, `body.matches.${at}.notify`)}
+              fault={faultAt(faults, `/matches/${at}/notify`)}
             />
             <Button
               aria-label={`Remove line ${at + 1}`}

@@ -29,7 +29,7 @@ export function ChannelFields(props: FieldsProps) {
         value={draft.name}
         onChange={(event) => put({ name: event.target.value })}
         hint="Rules name the channel by it: small letters, digits and hyphens."
-        fault={faultAt(faults, 'body.name')}
+        fault={faultAt(faults, '/name')}
       />
       <SelectField
         label="Type"
@@ -44,7 +44,7 @@ export function ChannelFields(props: FieldsProps) {
         value={draft.fallback}
         onChange={(event) => put({ fallback: event.target.value })}
         hint="Name of the channel that receives a message that cannot be delivered here."
-        fault={faultAt(faults, 'body.fallback')}
+        fault={faultAt(faults, '/fallback')}
       />
       <Templates {...props} />
       <CheckField
@@ -79,7 +79,7 @@ function Section({ draft, faults, isNew, onChange }: FieldsProps) {
           value={draft.url}
           onChange={(event) => put({ url: event.target.value })}
           hint={urlHints[type] + kept}
-          fault={faultAt(faults, `body.${type}.url`)}
+          fault={faultAt(faults, `/${type}/url`)}
         />
       )}
       {type === 'slack' && (
@@ -88,7 +88,7 @@ function Section({ draft, faults, isNew, onChange }: FieldsProps) {
           value={draft.channel}
           onChange={(event) => put({ channel: event.target.value })}
           hint="With a bot: #agents. Empty for an incoming webhook."
-          fault={faultAt(faults, 'body.slack.channel')}
+          fault={faultAt(faults, '/slack/channel')}
         />
       )}
       {type === 'email' && (
@@ -98,7 +98,7 @@ function Section({ draft, faults, isNew, onChange }: FieldsProps) {
           required
           value={draft.to}
           onChange={(event) => put({ to: event.target.value })}
-          fault={faultAt(faults, 'body.email')}
+          fault={faultAt(faults, '/email')}
         />
       )}
       {secretFields[type].map(([field, label, hint]) => (
@@ -110,7 +110,7 @@ function Section({ draft, faults, isNew, onChange }: FieldsProps) {
           value={draft.secrets[field] ?? ''}
           onChange={(event) => put({ secrets: { ...draft.secrets, [field]: event.target.value } })}
           hint={isNew ? hint : `${hint} Empty: the stored one is kept.`}
-          fault={faultAt(faults, `body.${type}.${field}`)}
+          fault={faultAt(faults, `/${type}/${field}`)}
         />
       ))}
       {(type === 'slack' || type === 'email') && (
@@ -145,14 +145,14 @@ function Templates({ draft, faults, onChange }: FieldsProps) {
           value={draft.title}
           onChange={(event) => put({ title: event.target.value })}
           hint="Such as {{severity}}: {{title}} ({{group.model}})"
-          fault={faultAt(faults, 'body.templates.title')}
+          fault={faultAt(faults, '/templates/title')}
         />
         <AreaField
           label="Text (optional)"
           rows={5}
           value={draft.body}
           onChange={(event) => put({ body: event.target.value })}
-          fault={faultAt(faults, 'body.templates.body')}
+          fault={faultAt(faults, '/templates/body')}
         />
         <span>
           <Button small disabled={preview.isPending} onClick={() => preview.mutate()}>

@@ -29,9 +29,12 @@ export function Incident() {
   })
   useLive('incidents', () => void incident.refetch())
   return (
-    <Loaded query={incident} what="Reading the incident">
-      {(data) => <IncidentPage incident={data} />}
-    </Loaded>
+    <>
+      <Walk incident_id={incident.data?.incident_id ?? id} />
+      <Loaded query={incident} what="Reading the incident">
+        {(data) => <IncidentPage incident={data} />}
+      </Loaded>
+    </>
   )
 }
 
@@ -39,7 +42,6 @@ function IncidentPage({ incident }: { incident: IncidentDetail }) {
   const { number, title, severity, state, group, opened_at } = incident
   return (
     <>
-      <Walk incident_id={incident.incident_id} />
       <Heading
         title={
           <>

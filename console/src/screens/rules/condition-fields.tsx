@@ -57,7 +57,7 @@ export function ConditionFields(props: FieldsProps) {
             onChange(event.target.value === '' ? rest : { ...rest, for: event.target.value })
           }}
           hint="Such as 5m"
-          fault={faultAt(faults, 'body.for')}
+          fault={faultAt(faults, '/for')}
         />
       )}
     </fieldset>
@@ -115,7 +115,7 @@ function Condition(props: FieldsProps) {
         options={[...signals, ...more]}
         value={signal}
         onChange={(event) => choose(event.target.value)}
-        fault={faultAt(faults, 'body.condition.signal')}
+        fault={faultAt(faults, '/condition/signal')}
       />
       {isMeasured && (
         <div className={css.pair}>
@@ -129,7 +129,7 @@ function Condition(props: FieldsProps) {
             label="Threshold"
             value={numberOf('threshold')}
             onChange={(threshold) => put({ threshold })}
-            fault={faultAt(faults, 'body.condition.threshold')}
+            fault={faultAt(faults, '/condition/threshold')}
           />
         </div>
       )}
@@ -139,7 +139,7 @@ function Condition(props: FieldsProps) {
             label="Longer than"
             value={textOf('longer_than')}
             onChange={(event) => put({ longer_than: event.target.value })}
-            fault={faultAt(faults, 'body.condition.longer_than')}
+            fault={faultAt(faults, '/condition/longer_than')}
           />
         ) : (
           <TextField
@@ -147,7 +147,7 @@ function Condition(props: FieldsProps) {
             value={textOf('window')}
             onChange={(event) => put({ window: event.target.value })}
             hint="Such as 10m"
-            fault={faultAt(faults, 'body.condition.window')}
+            fault={faultAt(faults, '/condition/window')}
           />
         )}
         {isMeasured && (
@@ -155,7 +155,7 @@ function Condition(props: FieldsProps) {
             label="Samples at least"
             value={numberOf('min_samples')}
             onChange={(min_samples) => put({ min_samples })}
-            fault={faultAt(faults, 'body.condition.min_samples')}
+            fault={faultAt(faults, '/condition/min_samples')}
           />
         )}
         {(signal === 'cost' || signal === 'tokens') && (
@@ -192,13 +192,13 @@ function BurnRate(props: FieldsProps) {
           value={numberOf('objective')}
           onChange={(objective) => put({ objective })}
           hint="Share of good items, such as 0.95"
-          fault={faultAt(faults, 'body.burn_rate.objective')}
+          fault={faultAt(faults, '/burn_rate/objective')}
         />
         <NumberField
           label="Bad items at least"
           value={numberOf('min_bad')}
           onChange={(min_bad) => put({ min_bad })}
-          fault={faultAt(faults, 'body.burn_rate.min_bad')}
+          fault={faultAt(faults, '/burn_rate/min_bad')}
         />
       </div>
       <p>
@@ -206,7 +206,7 @@ function BurnRate(props: FieldsProps) {
           ? 'Standard tiers: 14.4 × (1h and 5m), 6 × (6h and 30m), 3 × (1d and 2h), 1 × (3d and 6h).'
           : 'The tiers are in the YAML.'}
       </p>
-      {faultAt(faults, 'body.burn_rate.tiers')}
+      {faultAt(faults, '/burn_rate/tiers')}
     </>
   )
 }
@@ -227,19 +227,19 @@ function Baseline(props: FieldsProps) {
           label="Times the median"
           value={numberOf('max_ratio')}
           onChange={(max_ratio) => put({ max_ratio })}
-          fault={faultAt(faults, 'body.baseline.max_ratio')}
+          fault={faultAt(faults, '/baseline/max_ratio')}
         />
         <NumberField
           label="And above"
           value={numberOf('floor')}
           onChange={(floor) => put({ floor })}
-          fault={faultAt(faults, 'body.baseline.floor')}
+          fault={faultAt(faults, '/baseline/floor')}
         />
         <NumberField
           label="Samples at least"
           value={numberOf('min_samples')}
           onChange={(min_samples) => put({ min_samples })}
-          fault={faultAt(faults, 'body.baseline.min_samples')}
+          fault={faultAt(faults, '/baseline/min_samples')}
         />
       </div>
     </>

@@ -57,7 +57,7 @@ export function EventFields({ draft, faults, onChange }: FieldsProps) {
         value={match.types ?? []}
         onChange={(types) => putMatch({ types })}
         hint={isFinding ? 'Such as repeat_call' : 'Such as lost'}
-        fault={faultAt(faults, 'body.event.match.types')}
+        fault={faultAt(faults, '/event/match/types')}
       />
       {isFinding && (
         <div className={css.pair}>
@@ -72,7 +72,7 @@ export function EventFields({ draft, faults, onChange }: FieldsProps) {
             value={match.min_confidence}
             onChange={(min_confidence) => putMatch({ min_confidence })}
             hint="0–1"
-            fault={faultAt(faults, 'body.event.match.min_confidence')}
+            fault={faultAt(faults, '/event/match/min_confidence')}
           />
         </div>
       )}
@@ -81,14 +81,14 @@ export function EventFields({ draft, faults, onChange }: FieldsProps) {
           label="Matches that open an incident"
           value={event.count ?? 1}
           onChange={(count) => put({ count })}
-          fault={faultAt(faults, 'body.event.count')}
+          fault={faultAt(faults, '/event/count')}
         />
         <TextField
           label="Within"
           placeholder="only for more than one"
           value={event.within ?? ''}
           onChange={({ target }) => put({ within: target.value })}
-          fault={faultAt(faults, 'body.event.within')}
+          fault={faultAt(faults, '/event/within')}
         />
       </div>
     </>

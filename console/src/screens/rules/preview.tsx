@@ -39,16 +39,7 @@ export function RulePreview({ draft }: { draft: RuleDraft }) {
   const wanted = days === '1' ? settled : asked
   const preview = useQuery({
     queryKey: ['rule-preview', project_id, days, wanted],
-    queryFn: async ({ signal }) => {
-      const rule = JSON.parse(wanted) as RuleDraft
-      // A rule has no name yet while it is made.
-      const named = rule.name === '' ? { ...rule, name: 'preview' } : rule
-      const { data } = await call.POST('/api/v2/observability/incidents/rules/preview', {
-        body: { rule: requestOf(named), days: Number(days) },
-        signal,
-      })
-      return data ?? null
-    },
+    queryFn: ({ signal }) => inTurn(() => readPreview(wanted, Number(days), signal)),
     enabled: wanted !== '',
     staleTime: 60_000,
     placeholderData: (before) => before,
@@ -77,6 +68,30 @@ export function RulePreview({ draft }: { draft: RuleDraft }) {
       {data !== undefined && data !== null && <Outcome of={data} draft={draft} />}
     </section>
   )
+}
+
+let last: Promise<unknown> = Promise.resolve()
+
+/** Runs one preview after the other: the API refuses a second one of a project. */
+function inTurn<T>(run: () => Promise<T>): Promise<T> {
+  const next = last.then(run)
+  last = next.catch(() => undefined)
+  return next
+}
+
+/**
+ * Reads a preview. One that is no longer wanted is not begun; one that runs is not cut off, because
+ * the API is still busy with it.
+ */
+async function readPreview(text: string, days: number, { aborted }: AbortSignal) {
+  if (aborted) return null
+  const rule = JSON.parse(text) as RuleDraft
+  // The name is typed, and does not matter for a preview.
+  const named = { ...rule, name: 'preview' }
+  const { data } = await call.POST('/api/v2/observability/incidents/rules/preview', {
+    body: { rule: requestOf(named), days },
+  })
+  return data ?? null
 }
 
 /** Returns a text once it has not changed for a while. */

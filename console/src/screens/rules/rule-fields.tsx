@@ -28,7 +28,7 @@ export function RuleFields(props: FieldsProps) {
           required
           value={draft.name}
           onChange={(event) => put({ name: event.target.value })}
-          fault={faultAt(faults, 'body.name')}
+          fault={faultAt(faults, '/name')}
         />
         <SelectField
           label="Severity"
@@ -43,7 +43,7 @@ export function RuleFields(props: FieldsProps) {
         maxLength={1_000}
         value={draft.description ?? ''}
         onChange={(event) => put({ description: event.target.value })}
-        fault={faultAt(faults, 'body.description')}
+        fault={faultAt(faults, '/description')}
       />
       <ConditionFields {...props} />
       <Rows {...props} put={put} />
@@ -102,7 +102,7 @@ function Rows({ draft, faults, put }: PutProps) {
               const { [dimension]: _, ...rest } = selector
               put({ selector: globs.length === 0 ? rest : { ...rest, [dimension]: globs } })
             }}
-            fault={faultAt(faults, `body.selector.${dimension}`)}
+            fault={faultAt(faults, `/selector/${dimension}`)}
           />
         ))}
       </div>
@@ -128,7 +128,7 @@ function Messages({ draft, faults, put }: PutProps) {
             ? `Known: ${names.join(', ')}. Empty: the default route.`
             : 'Empty: the default route of the project.'
         }
-        fault={faultAt(faults, 'body.notify')}
+        fault={faultAt(faults, '/notify')}
       />
       <div className={css.pair}>
         <TextField
@@ -136,14 +136,14 @@ function Messages({ draft, faults, put }: PutProps) {
           value={draft.assign_to ?? ''}
           onChange={(event) => put({ assign_to: event.target.value })}
           hint="E-mail of a member"
-          fault={faultAt(faults, 'body.assign_to')}
+          fault={faultAt(faults, '/assign_to')}
         />
         <TextField
           label="Runbook (optional)"
           type="url"
           value={draft.runbook_url ?? ''}
           onChange={(event) => put({ runbook_url: event.target.value })}
-          fault={faultAt(faults, 'body.runbook_url')}
+          fault={faultAt(faults, '/runbook_url')}
         />
       </div>
       <div className={css.pair}>
@@ -188,7 +188,7 @@ function Rare({ draft, faults, put }: PutProps) {
               placeholder={usual}
               value={draft[field] ?? ''}
               onChange={(event) => put({ [field]: event.target.value })}
-              fault={faultAt(faults, `body.${field}`)}
+              fault={faultAt(faults, `/${field}`)}
             />
           ))}
           <SelectField
@@ -210,7 +210,7 @@ function Rare({ draft, faults, put }: PutProps) {
           value={draft.labels ?? {}}
           onChange={(text) => put({ labels: parsePairs(text) })}
           hint="team=payments, tier=1"
-          fault={faultAt(faults, 'body.labels')}
+          fault={faultAt(faults, '/labels')}
         />
         <TextField
           label="Key of incidents (optional)"
@@ -218,7 +218,7 @@ function Rare({ draft, faults, put }: PutProps) {
           value={draft.dedup_key ?? ''}
           onChange={(event) => put({ dedup_key: event.target.value })}
           hint="Incidents with an equal key are one, such as {{group.model}}."
-          fault={faultAt(faults, 'body.dedup_key')}
+          fault={faultAt(faults, '/dedup_key')}
         />
         <CheckField
           label="Resolves by itself when it no longer fires"

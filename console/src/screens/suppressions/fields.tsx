@@ -34,7 +34,7 @@ export function SuppressionFields(props: FieldsProps) {
         maxLength={1_000}
         value={draft.comment}
         onChange={(event) => onChange({ ...draft, comment: event.target.value })}
-        fault={faultAt(faults, 'body.comment')}
+        fault={faultAt(faults, '/comment')}
       />
     </fieldset>
   )
@@ -63,7 +63,7 @@ function Matchers({ draft, faults, onChange }: FieldsProps) {
             required
             value={field}
             onChange={(event) => put(at, { field: event.target.value })}
-            fault={faultAt(faults, `body.matchers.${at}.field`)}
+            fault={faultAt(faults, `/matchers/${at}/field`)}
           />
           <SelectField
             label="Comparison"
@@ -76,8 +76,8 @@ function Matchers({ draft, faults, onChange }: FieldsProps) {
             value={value}
             onChange={(event) => put(at, { value: event.target.value })}
             fault={
-              faultAt(faults, `body.matchers.${at}.value`) ??
-              faults?.find(({ pointer }) => pointer === `body.matchers.${at}`)?.detail
+              faultAt(faults, `/matchers/${at}/value`) ??
+              faults?.find(({ pointer }) => pointer === `/matchers/${at}`)?.detail
             }
           />
           <Button
@@ -135,7 +135,7 @@ function Times(props: FieldsProps) {
           value={draft.expires_at}
           onChange={(event) => onChange({ ...draft, expires_at: event.target.value })}
           hint={zone}
-          fault={faultAt(faults, 'body.expires_at')}
+          fault={faultAt(faults, '/expires_at')}
         />
       </div>
       {when === 'again' && <Recurrence {...props} />}
@@ -154,7 +154,7 @@ function Recurrence({ draft, faults, onChange }: FieldsProps) {
         value={draft.cron}
         onChange={(event) => put({ cron: event.target.value })}
         hint="0 2 * * 0: Sundays at 2:00"
-        fault={faultAt(faults, 'body.recurrence.cron') ?? faultAt(faults, 'body.recurrence')}
+        fault={faultAt(faults, '/recurrence/cron') ?? faultAt(faults, '/recurrence')}
       />
       <TextField
         label="Length"
@@ -162,14 +162,14 @@ function Recurrence({ draft, faults, onChange }: FieldsProps) {
         value={draft.duration}
         onChange={(event) => put({ duration: event.target.value })}
         hint="Such as 90m or 2h"
-        fault={faultAt(faults, 'body.recurrence.duration')}
+        fault={faultAt(faults, '/recurrence/duration')}
       />
       <TextField
         label="Time zone"
         required
         value={draft.time_zone}
         onChange={(event) => put({ time_zone: event.target.value })}
-        fault={faultAt(faults, 'body.recurrence.time_zone')}
+        fault={faultAt(faults, '/recurrence/time_zone')}
       />
     </div>
   )
@@ -192,7 +192,7 @@ function Windows({ draft, faults, zone, onChange }: FieldsProps) {
             required
             value={from}
             onChange={(event) => put(at, { from: event.target.value })}
-            fault={faultAt(faults, `body.windows.${at}.from`)}
+            fault={faultAt(faults, `/windows/${at}/from`)}
           />
           <TextField
             label="To"
@@ -200,7 +200,7 @@ function Windows({ draft, faults, zone, onChange }: FieldsProps) {
             required
             value={to}
             onChange={(event) => put(at, { to: event.target.value })}
-            fault={faultAt(faults, `body.windows.${at}`)}
+            fault={faultAt(faults, `/windows/${at}`)}
           />
           <Button
             aria-label={`Remove window ${at + 1}`}
