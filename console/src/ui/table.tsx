@@ -32,6 +32,8 @@ type TableProps<T> = {
   onOpen?: (row: T) => void
   sorting?: Sorting
   onSort?: (sorting: Sorting) => void
+  /** Called with the row that `j`, `k` or a click selected. */
+  onSelect?: (row: T | undefined) => void
   /** Shown in place of rows. */
   empty?: ReactNode
 }
@@ -78,6 +80,9 @@ export function Table<T>({ label, columns, rows, keyOf, empty, ...rest }: TableP
     if (selected === undefined) return
     body.current?.querySelector('[aria-selected="true"]')?.scrollIntoView({ block: 'nearest' })
   }, [selected])
+  const onSelect = useRef(rest.onSelect)
+  onSelect.current = rest.onSelect
+  useEffect(() => onSelect.current?.(rows[at]), [rows, at])
   if (rows.length === 0 && empty !== undefined) return <>{empty}</>
   return (
     <Scroller>
