@@ -132,7 +132,9 @@ describe('one incident', () => {
   })
 
   test('has evidence with findings as they are now, and links', async () => {
-    const [mine, foreign] = [await insertFinding(project, 't/1'), await newFinding()]
+    const place = { trace_id: newId(), observation_id: 'o-3' }
+    const mine = await insertFinding(project, 't/1', [place])
+    const foreign = await newFinding()
     const at = hour(11)
     const trace_id = newId()
     const evidence = JSON.stringify([
@@ -149,7 +151,10 @@ describe('one incident', () => {
       ...Array(4).fill(undefined),
     ])
     expect(body.evidence[0]).toMatchObject({
-      finding: { state: 'open', type: 'repeat_call', severity: 'high' },
+      finding: {
+        ...{ state: 'open', type: 'repeat_call', severity: 'high' },
+        ...{ start_step: 3, ...place },
+      },
       links: {
         task: '/api/v1/tasks/t%2F1',
         findings: '/api/v1/tasks/t%2F1/findings',
@@ -343,7 +348,11 @@ async function newFinding(): Promise<string> {
   return insertFinding(await api.newProject(), 't-2')
 }
 
-async function insertFinding(project_id: string, task_id: string): Promise<string> {
+async function insertFinding(
+  project_id: string,
+  task_id: string,
+  places: readonly object[] = [],
+): Promise<string> {
   const times = { started_at: hour(10), last_activity_at: hour(10) }
   await api.db
     .insertInto('tasks')
@@ -355,7 +364,14 @@ async function insertFinding(project_id: string, task_id: string): Promise<strin
     .values({
       ...{ finding_id, project_id, task_id, kind: 'loop', type: 'repeat_call', state: 'open' },
       ...{ detector: 'repeat_call', detector_version: 1, severity: 'high', summary: 'a loop' },
-      ...{ places: '[]', trace_ids: [], wasted_tokens: 0, wasted_cost_usd: '0', confidence: 0.9 },
+      ...{
+        places: JSON.stringify(places),
+        trace_ids: [],
+        start_step: 3,
+        wasted_tokens: 0,
+        wasted_cost_usd: '0',
+        confidence: 0.9,
+      },
       ...{ recovered: false, evidence: '{}', started_at: hour(10) },
       ...{ first_detected_at: hour(10), updated_at: hour(10) },
     } as never)

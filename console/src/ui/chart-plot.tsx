@@ -151,6 +151,7 @@ function optionsOf(
         ...axis,
         size: (_: Uplot, texts: string[] | null) =>
           18 + 7 * Math.max(3, ...(texts ?? []).map((text) => text.length)),
+        ...(isWhole(series) && { incrs: wholeSteps }),
         values: (_: Uplot, at: number[]) => at.map((each) => calls.current.format(each)),
       },
     ],
@@ -162,6 +163,16 @@ function optionsOf(
     ],
     hooks: hooksOf(shape, calls, colour),
   }
+}
+
+/** Steps of an axis of counts. */
+const wholeSteps = Array.from({ length: 12 }, (_, at) =>
+  [1, 2, 5].map((step) => step * 10 ** at),
+).flat()
+
+/** Returns whether all values are whole, so that the axis needs no fractions. */
+function isWhole(series: Shape['series']): boolean {
+  return series.every(({ values }) => values.every((value) => Number.isInteger(value ?? 0)))
 }
 
 /** Returns the range of x: that of the values, with room for the first and last bar. */

@@ -4,6 +4,7 @@ import { useKeys } from '../app/keys.ts'
 import { Button, classes } from './parts.tsx'
 import css from './table.module.css'
 import ui from './ui.module.css'
+import { useOverflow } from './use-overflow.ts'
 
 /** A column of a table. */
 export type Column<T> = {
@@ -31,6 +32,8 @@ type TableProps<T> = {
   onOpen?: (row: T) => void
   sorting?: Sorting
   onSort?: (sorting: Sorting) => void
+  /** Called with the row that `j`, `k` or a click selected. */
+  onSelect?: (row: T | undefined) => void
   /** Shown in place of rows. */
   empty?: ReactNode
 }
@@ -77,9 +80,12 @@ export function Table<T>({ label, columns, rows, keyOf, empty, ...rest }: TableP
     if (selected === undefined) return
     body.current?.querySelector('[aria-selected="true"]')?.scrollIntoView({ block: 'nearest' })
   }, [selected])
+  const onSelect = useRef(rest.onSelect)
+  onSelect.current = rest.onSelect
+  useEffect(() => onSelect.current?.(rows[at]), [rows, at])
   if (rows.length === 0 && empty !== undefined) return <>{empty}</>
   return (
-    <div className={css.scroller} tabIndex={-1}>
+    <Scroller>
       <table className={css.table} aria-label={label} aria-rowcount={rows.length + 1}>
         <thead>
           <tr>
@@ -116,6 +122,17 @@ export function Table<T>({ label, columns, rows, keyOf, empty, ...rest }: TableP
           <Spacer height={(rows.length - 1 - last) * rowHeight_px} />
         </tbody>
       </table>
+    </Scroller>
+  )
+}
+
+/** The box in which a wide table scrolls. It takes the focus then, so that arrow keys scroll it. */
+function Scroller({ children }: { children: ReactNode }) {
+  const own = useRef<HTMLDivElement>(null)
+  const isWide = useOverflow(own)
+  return (
+    <div ref={own} className={css.scroller} tabIndex={isWide ? 0 : -1}>
+      {children}
     </div>
   )
 }
