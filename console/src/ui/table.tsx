@@ -1,5 +1,5 @@
 import { useWindowVirtualizer } from '@tanstack/react-virtual'
-import { type ReactNode, useEffect, useRef, useState } from 'react'
+import { type ReactNode, type RefObject, useEffect, useLayoutEffect, useRef, useState } from 'react'
 import { useKeys } from '../app/keys.ts'
 import { Button, classes } from './parts.tsx'
 import css from './table.module.css'
@@ -55,12 +55,13 @@ export function Table<T>({ label, columns, rows, keyOf, empty, ...rest }: TableP
     count: isLong ? rows.length : 0,
     estimateSize: () => rowHeight_px,
     overscan: 8,
-    scrollMargin: body.current?.offsetTop ?? 0,
+    scrollMargin: useTop(body),
   })
-  const items = isLong ? virtual.getVirtualItems() : rows.map((_, index) => ({ index }))
-  const [first, last] = isLong
-    ? [items.at(0)?.index ?? 0, items.at(-1)?.index ?? -1]
-    : [0, rows.length - 1]
+  const shown = isLong ? virtual.getVirtualItems() : []
+  const items = isLong ? shown : rows.map((_, index) => ({ index }))
+  const margin = virtual.options.scrollMargin
+  const above = (shown.at(0)?.start ?? margin) - margin
+  const below = virtual.getTotalSize() - ((shown.at(-1)?.end ?? margin) - margin)
   const at = rows.findIndex((row) => keyOf(row) === selected)
   const move = (step: number) => {
     const row = rows[Math.min(Math.max(at + step, 0), rows.length - 1)]
@@ -95,7 +96,7 @@ export function Table<T>({ label, columns, rows, keyOf, empty, ...rest }: TableP
           </tr>
         </thead>
         <tbody ref={body}>
-          <Spacer height={first * rowHeight_px} />
+          <Spacer height={above} />
           {items.map(({ index }) => {
             const row = rows[index]
             if (row === undefined) return null
@@ -103,6 +104,8 @@ export function Table<T>({ label, columns, rows, keyOf, empty, ...rest }: TableP
             return (
               <tr
                 key={key}
+                ref={isLong ? virtual.measureElement : undefined}
+                data-index={index}
                 aria-rowindex={index + 2}
                 aria-selected={key === selected}
                 className={onOpen && css.link}
@@ -119,11 +122,20 @@ export function Table<T>({ label, columns, rows, keyOf, empty, ...rest }: TableP
               </tr>
             )
           })}
-          <Spacer height={(rows.length - 1 - last) * rowHeight_px} />
+          <Spacer height={isLong ? below : 0} />
         </tbody>
       </table>
     </Scroller>
   )
+}
+
+/** Returns how far an element is below the top of the page; what is above it may grow. */
+function useTop(of: RefObject<Element | null>): number {
+  const [top, setTop] = useState(0)
+  useLayoutEffect(() => {
+    if (of.current !== null) setTop(of.current.getBoundingClientRect().top + window.scrollY)
+  })
+  return top
 }
 
 /** The box in which a wide table scrolls. It takes the focus then, so that arrow keys scroll it. */

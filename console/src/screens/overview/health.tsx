@@ -4,8 +4,6 @@ import { api, call } from '../../api/client.ts'
 import { usePages } from '../../api/pages.ts'
 import type { DeadLetter, Ledger, LedgerPath } from '../../api/schema.gen.d.ts'
 import { useHasRole, useProjectId } from '../../app/project.ts'
-import { rangeOf } from '../../app/time-range.ts'
-import { useUrlState } from '../../app/use-search.ts'
 import { formatBytes, formatCount } from '../../ui/format.ts'
 import { List } from '../../ui/list.tsx'
 import { Badge, Button, Time } from '../../ui/parts.tsx'
@@ -14,16 +12,14 @@ import { type Column, Table } from '../../ui/table.tsx'
 import { Plain } from '../../ui/text.tsx'
 import { notify, notifyFault } from '../../ui/toasts.tsx'
 import ui from '../../ui/ui.module.css'
+import type { Instants } from '../query/use-draft.ts'
 import css from './overview.module.css'
 
 const letters = 20
 
 /** What arrived, and what became of it. Every accepted record is in one of the columns. */
-export function LedgerPanel() {
-  const [search] = useUrlState()
-  const query = api.useQuery('get', '/api/v2/observability/ledger', {
-    params: { query: rangeOf(search, Date.now()) },
-  })
+export function LedgerPanel({ window }: { window: Instants }) {
+  const query = api.useQuery('get', '/api/v2/observability/ledger', { params: { query: window } })
   return (
     <section className={css.panel} aria-label="Ledger">
       <h3>Ledger</h3>

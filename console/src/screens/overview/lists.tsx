@@ -3,7 +3,7 @@ import { api } from '../../api/client.ts'
 import type { Incident, Task } from '../../api/schema.gen.d.ts'
 import { useLive } from '../../app/live.ts'
 import { useProjectId } from '../../app/project.ts'
-import { rangeOf } from '../../app/time-range.ts'
+import { resolveInstant } from '../../app/time-range.ts'
 import { useUrlState } from '../../app/use-search.ts'
 import { formatCount, formatUsd } from '../../ui/format.ts'
 import { Severity, State, Time } from '../../ui/parts.tsx'
@@ -57,11 +57,15 @@ export function OpenIncidents() {
 }
 
 /** Returns the worst tasks of the range: by the severity of their findings. */
-export function useWorstTasks() {
-  const [search] = useUrlState()
+export function useWorstTasks({ from }: { from: string }) {
+  const [{ to }] = useUrlState()
+  const end = resolveInstant(to, Date.now())
   const query = api.useQuery('get', '/api/v1/tasks', {
     params: {
-      query: { ...rangeOf(search, Date.now()), sort: 'worst_severity', order: 'desc', limit: rows },
+      query: {
+        ...{ from, sort: 'worst_severity', order: 'desc', limit: rows },
+        ...(end !== undefined && { to: end }),
+      },
     },
   })
   useLive('tasks', () => void query.refetch())

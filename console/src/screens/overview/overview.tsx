@@ -27,7 +27,7 @@ import { Totals } from './totals.tsx'
 export function Overview() {
   const { window, again } = useInstants()
   const client = useQueryClient()
-  const tasks = useWorstTasks()
+  const tasks = useWorstTasks(window)
   const sums = useAggregate({ body: totals, window }, true)
   const isEmpty = tasks.data?.tasks.length === 0 && sums.data?.rows[0]?.['calls'] === 0
   const refresh = () => {
@@ -52,7 +52,7 @@ export function Overview() {
         </>
       )}
       <Question title="Ingest health" window={window} panels={[]}>
-        <LedgerPanel />
+        <LedgerPanel window={window} />
         {!isEmpty && <PanelView panel={ingestPanel(widthFor(window))} window={window} />}
         <DeadLetters />
         <Receipt />

@@ -7,6 +7,8 @@ import { useUrlState } from '../../app/use-search.ts'
 import { Loaded } from '../../ui/states.tsx'
 import ui from '../../ui/ui.module.css'
 import { type Body, compactBody } from '../query/body.ts'
+import { isNumeric } from '../query/cells.tsx'
+import { numberOf } from '../query/chart-rows.ts'
 import { ResultTable } from '../query/result-table.tsx'
 import { readGroups } from '../query/run.ts'
 import { TimeChart } from '../query/time-chart.tsx'
@@ -52,7 +54,7 @@ export function PanelView({ panel, window }: { panel: Panel; window: Asked['wind
         </QueryLink>
       </div>
       <Loaded query={query} what="Measuring">
-        {(answer) => <Answer asked={asked} answer={answer} title={panel.title} />}
+        {(answer) => <Answer asked={asked} answer={answer} unit={panel.unit} />}
       </Loaded>
     </section>
   )
@@ -61,17 +63,23 @@ export function PanelView({ panel, window }: { panel: Panel; window: Asked['wind
 function Answer({
   asked,
   answer,
-  title,
+  unit,
 }: {
   asked: Asked
   answer: AggregateAnswer
-  title: string
+  unit: string | undefined
 }) {
   const isOverTime = asked.body.group_by?.some((each) => typeof each !== 'string') === true
-  if (answer.rows.length === 0) return <p className={css.nothing}>Nothing in this range.</p>
-  if (isOverTime) return <TimeChart asked={asked} answer={answer} label={title} />
+  if (!hasValues(answer)) return <p className={css.nothing}>Nothing in this range.</p>
+  if (isOverTime) return <TimeChart asked={asked} answer={answer} {...(unit && { label: unit })} />
   const columns = answer.columns.filter(({ name }) => name !== 'other')
   return <ResultTable columns={columns} rows={answer.rows.map(named)} />
+}
+
+/** Returns whether anything was measured. Empty buckets have a row too. */
+function hasValues({ rows, columns }: AggregateAnswer): boolean {
+  const numbers = columns.filter(({ type }) => isNumeric(type)).map(({ name }) => name)
+  return rows.some((row) => numbers.some((name) => numberOf(row[name]) !== null))
 }
 
 /** Names the row of all other groups. */

@@ -10,7 +10,12 @@ const chartRows_max = 1_000
 const tableRows = 6
 
 /** One query of the overview: a chart if it has buckets of time, else a table. */
-export type Panel = { title: string; body: Body }
+export type Panel = {
+  title: string
+  body: Body
+  /** What the values of a chart are. */
+  unit?: string
+}
 
 /** The sums and shares that the tiles show. */
 export const totals: Body = {
@@ -43,6 +48,7 @@ export function costPanels(time_bucket: string): Panel[] {
   return [
     {
       title: 'Cost by model',
+      unit: `US dollars in ${time_bucket}`,
       body: {
         ...{ entity: 'observations', where: isCall, measures: [cost] },
         ...{ group_by: ['model', { time_bucket }], fill: true, limit: chartRows_max },
@@ -65,10 +71,12 @@ export function errorPanels(time_bucket: string): Panel[] {
   const isError: Filter = { field: 'status', op: 'eq', value: 'error' }
   return [
     {
-      title: 'Share of failed calls',
+      title: 'Failed calls',
+      unit: `share of the calls in ${time_bucket}`,
       body: {
         ...{ entity: 'observations', where: isCall, group_by: [{ time_bucket }] },
         ...{ measures: [{ fn: 'error_rate', as: 'error_rate' }], limit: chartRows_max },
+        fill: true,
       },
     },
     {
@@ -86,16 +94,19 @@ export function errorPanels(time_bucket: string): Panel[] {
 export function latencyPanels(time_bucket: string): Panel[] {
   const percentiles = (field: string, where: Filter): Body => ({
     ...{ entity: 'observations', where, group_by: [{ time_bucket }], limit: chartRows_max },
+    fill: true,
     measures: [
       { fn: 'p50', field, as: 'p50_ms' },
       { fn: 'p95', field, as: 'p95_ms' },
     ],
   })
+  const unit = `median and 95th percentile in ${time_bucket}`
   const isStreamed: Filter = { field: 'time_to_first_token_ms', op: 'exists', value: true }
   return [
-    { title: 'Duration of calls', body: percentiles('duration_ms', isCall) },
+    { title: 'Duration of calls', unit, body: percentiles('duration_ms', isCall) },
     {
       title: 'Time to the first token',
+      unit,
       body: percentiles('time_to_first_token_ms', { and: [isCall, isStreamed] }),
     },
   ]
@@ -106,6 +117,7 @@ export function wastePanels(time_bucket: string): Panel[] {
   return [
     {
       title: 'Findings by type',
+      unit: `findings in ${time_bucket}`,
       body: {
         ...{ entity: 'findings', where: isCounted, limit: chartRows_max, fill: true },
         ...{ group_by: ['type', { time_bucket }], measures: [{ fn: 'count', as: 'findings' }] },
@@ -130,6 +142,7 @@ export function wastePanels(time_bucket: string): Panel[] {
 export function ingestPanel(time_bucket: string): Panel {
   return {
     title: 'Records stored by path',
+    unit: `records in ${time_bucket}`,
     body: {
       ...{ entity: 'observations', measures: [{ fn: 'count', as: 'records' }], fill: true },
       ...{ group_by: ['source', { time_bucket }], limit: chartRows_max },

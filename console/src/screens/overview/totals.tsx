@@ -14,7 +14,7 @@ const tiles = [
   ['Tokens', 'total_tokens'],
   ['Failed calls', 'error_rate'],
   ['95 % of calls within', 'p95_duration_ms'],
-  ['First token within, 95 %', 'p95_time_to_first_token_ms'],
+  ['95 % of first tokens within', 'p95_time_to_first_token_ms'],
 ] as const
 
 const wasteTiles = [
@@ -34,7 +34,7 @@ export function Totals({ window }: { window: Asked['window'] }) {
   return (
     <>
       {error !== null && <Fault error={error} retry={retry} />}
-      <div className={ui.tiles}>
+      <div className={css.tiles}>
         {tiles.map(([name, column]) => (
           <SumTile
             key={column}
