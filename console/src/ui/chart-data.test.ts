@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { instantLabels, stackSeries, summarize, tableRows } from './chart-data.ts'
+import { instantLabels, lonePoints, stackSeries, summarize, tableRows } from './chart-data.ts'
 
 const value = fc.option(fc.integer({ min: 0, max: 1_000 }), { nil: null })
 
@@ -64,4 +64,10 @@ test('labels have the date at the first instant and after midnight of the zone',
 test('labels of days have no time', () => {
   const start = Date.parse('2026-11-28T00:00:00Z')
   expect(instantLabels([start, start + 86_400_000], 'UTC')).toEqual(['Nov 28', 'Nov 29'])
+})
+
+test('a value between gaps is a point', () => {
+  expect(lonePoints([1, null, 2, 3, null, 4])).toEqual([0, 5])
+  expect(lonePoints([null, 1, null])).toEqual([1])
+  expect(lonePoints([1, 2])).toEqual([])
 })

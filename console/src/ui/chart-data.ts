@@ -37,6 +37,13 @@ export function stackSeries(series: readonly ChartSeries[]): ChartSeries[] {
   }))
 }
 
+/** Returns the places of values between two gaps, which no line shows. */
+export function lonePoints(values: ArrayLike<number | null | undefined>): number[] {
+  const isGap = (at: number) => (values[at] ?? null) === null
+  const places = Array.from({ length: values.length }, (_, at) => at)
+  return places.filter((at) => !isGap(at) && isGap(at - 1) && isGap(at + 1))
+}
+
 /** Returns the rows of a chart's table, the last ones of a long chart, and how many are left out. */
 export function tableRows(
   x: readonly number[],

@@ -3,7 +3,13 @@ import { useEffect, useMemo, useRef, useState } from 'react'
 import Uplot from 'uplot'
 import { useTheme } from '../app/theme.ts'
 import type { ChartProps } from './chart.tsx'
-import { instantLabels, seriesColours, seriesDashes, stackSeries } from './chart-data.ts'
+import {
+  instantLabels,
+  lonePoints,
+  seriesColours,
+  seriesDashes,
+  stackSeries,
+} from './chart-data.ts'
 
 type PlotProps = ChartProps & {
   format: (value: number) => string
@@ -211,7 +217,11 @@ function seriesOf(shape: Shape, index: number, colour: Colour): Uplot.Series {
     ...shared,
     width: stacked === true ? 1 : 1.75,
     dash: look === 'lines' ? (seriesDashes[index % seriesDashes.length] ?? []) : [],
-    points: { show: isFew, size: 5, fill: stroke },
+    // A value between gaps is no line.
+    points: {
+      ...{ show: isFew, size: 5, fill: stroke },
+      filter: (plot, at, isShown) => (isShown ? null : lonePoints(plot.data[at] ?? [])),
+    },
     ...(look === 'areas' && { fill: withAlpha(stroke, stacked === true ? 1 : 0.2) }),
   }
 }

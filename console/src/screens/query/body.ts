@@ -85,7 +85,28 @@ export function compactBody(body: Body): string {
 /** Writes a query with its window for people. */
 export function formatBody(body: Body, window: Window): string {
   const { entity, ...rest } = body
-  return JSON.stringify({ entity, window, ...rest }, null, 2)
+  return formatJson({ entity, window, ...rest }, '')
+}
+
+const line_max = 88
+
+/** Writes JSON with short objects and lists on one line, so that a query fits on a screen. */
+function formatJson(value: unknown, indent: string): string {
+  if (typeof value !== 'object' || value === null) return JSON.stringify(value) ?? 'null'
+  const isList = Array.isArray(value)
+  const [open, close] = isList ? ['[', ']'] : ['{', '}']
+  const write = (inner: string) =>
+    Object.entries(value)
+      .filter(([, each]) => each !== undefined)
+      .map(
+        ([name, each]) => `${isList ? '' : `${JSON.stringify(name)}: `}${formatJson(each, inner)}`,
+      )
+  const parts = write(`${indent}  `)
+  if (parts.length === 0) return `${open}${close}`
+  const space = isList ? '' : ' '
+  const line = `${open}${space}${parts.join(', ')}${space}${close}`
+  if (indent !== '' && line.length + indent.length <= line_max && !line.includes('\n')) return line
+  return `${open}\n${parts.map((part) => `${indent}  ${part}`).join(',\n')}\n${indent}${close}`
 }
 
 function isObject(value: unknown): value is Record<string, unknown> {

@@ -48,6 +48,7 @@ function Explained({ of }: { of: QueryExplanation }) {
   const { store, estimate, warnings } = of
   return (
     <section className={ui.box} aria-label="Explanation">
+      <h2 className={ui.visuallyHidden}>Explanation</h2>
       <div className={ui.stack}>
         <p className={ui.row}>
           <Badge tone="info">{store.chosen}</Badge>

@@ -1,5 +1,6 @@
 import { useState } from 'react'
 import { useHasRole, useProjectId } from '../../app/project.ts'
+import { useUrlState } from '../../app/use-search.ts'
 import { Button, Heading } from '../../ui/parts.tsx'
 import { Empty, Loaded } from '../../ui/states.tsx'
 import { Tabs } from '../../ui/tabs.tsx'
@@ -25,6 +26,7 @@ const address_max = 12_000
 export function Query() {
   const draft = useDraft()
   const fields = useQueryFields()
+  const [search] = useUrlState()
   const [typed, setTyped] = useState<Typed>()
   const { body, edit } = draft
   const tabs = [
@@ -63,8 +65,12 @@ export function Query() {
         </p>
       )}
       <Tabs label="Ways to write the query" tabs={tabs} />
-      <Actions draft={draft} />
-      <Outcome draft={draft} />
+      {search['tab'] !== 'saved' && (
+        <>
+          <Actions draft={draft} />
+          <Outcome draft={draft} />
+        </>
+      )}
     </>
   )
 }

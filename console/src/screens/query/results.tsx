@@ -10,6 +10,7 @@ import ui from '../../ui/ui.module.css'
 import { recordsOf } from './drill.ts'
 import { ExportButtons } from './export-buttons.tsx'
 import { latestOf } from './presets.ts'
+import css from './query.module.css'
 import { ResultTable } from './result-table.tsx'
 import { readGroups, readPage } from './run.ts'
 import { TimeChart } from './time-chart.tsx'
@@ -125,8 +126,7 @@ function About({
           {served_by} took {formatDuration(stats.duration_ms)}
           {read === '' ? '' : ` and read ${read}`}
         </span>
-        <span className={ui.grow} />
-        {children}
+        <span className={css.push}>{children}</span>
       </div>
       {fallback_reason !== null && (
         <p className={ui.notice}>
