@@ -64,14 +64,13 @@ function Sums({ of: { totals, paths, queue } }: { of: Ledger }) {
   )
 }
 
-const count = (id: keyof LedgerPath & ('requests' | 'accepted' | 'stored'), head: string) => ({
+const count = (id: keyof LedgerPath & ('accepted' | 'stored'), head: string) => ({
   ...{ id, head, number: true },
   cell: (path: LedgerPath) => formatCount(path[id]),
 })
 
 const pathColumns: Column<LedgerPath>[] = [
   { id: 'path', head: 'Path', cell: ({ path }) => path },
-  { ...count('requests', 'Requests'), wide: true },
   count('accepted', 'Accepted'),
   count('stored', 'Stored'),
   {

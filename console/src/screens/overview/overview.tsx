@@ -30,6 +30,9 @@ export function Overview() {
   const tasks = useWorstTasks(window)
   const sums = useAggregate({ body: totals, window }, true)
   const isEmpty = tasks.data?.tasks.length === 0 && sums.data?.rows[0]?.['calls'] === 0
+  // Rows come before numbers, and a range without tasks may have nothing to measure.
+  const isListed = (tasks.data?.tasks.length ?? 0) > 0 || tasks.error !== null
+  const isMeasured = isListed || (tasks.data !== undefined && !sums.isPending)
   const refresh = () => {
     again()
     void client.invalidateQueries()
@@ -48,12 +51,14 @@ export function Overview() {
             <WorstTasks query={tasks} />
           </div>
           <Totals window={window} />
-          <Questions window={window} />
+          {isMeasured && <Questions window={window} />}
         </>
       )}
       <Question title="Ingest health" window={window} panels={[]}>
         <LedgerPanel window={window} />
-        {!isEmpty && <PanelView panel={ingestPanel(widthFor(window))} window={window} />}
+        {isMeasured && !isEmpty && (
+          <PanelView panel={ingestPanel(widthFor(window))} window={window} />
+        )}
         <DeadLetters />
         <Receipt />
       </Question>

@@ -127,7 +127,7 @@ export function wastePanels(time_bucket: string): Panel[] {
     {
       title: 'Money wasted by type',
       body: {
-        ...{ entity: 'findings', where: isCounted, group_by: ['kind', 'type'], limit: tableRows },
+        ...{ entity: 'findings', where: isCounted, group_by: ['type'], limit: tableRows },
         measures: [
           { fn: 'sum', field: 'wasted_cost_usd', as: 'wasted_cost_usd' },
           { fn: 'sum', field: 'wasted_tokens', as: 'wasted_tokens' },

@@ -50,9 +50,6 @@ export const functions: readonly MeasureFunction[] = [
   ...(['p50', 'p90', 'p95', 'p99', 'rate', 'error_rate'] as const),
 ]
 
-/** The query that the screen starts with. */
-export const firstBody: Body = { entity: 'observations' }
-
 /** What a text holds: a query, or why it is none. */
 export type ReadBody =
   | { body: Body; window: Window | undefined }
