@@ -35,6 +35,7 @@ import {
 } from '../capabilities/store-routing/index.ts'
 import { type TaskDeps, taskRoutes } from '../capabilities/tasks/index.ts'
 import { traceRoutes } from '../capabilities/traces/index.ts'
+import { readVerifiedClaims } from '../capabilities/verification/index.ts'
 import type { Clock } from '../kernel/time.ts'
 import type { Route } from '../platform/http/index.ts'
 import type { Queue } from '../platform/queue/index.ts'
@@ -52,7 +53,10 @@ export function controlRoutes(access: Access, parts: TaskDeps & ObservabilityPar
       ...{ db: parts.db, clock: parts.clock, sources: parts.sources },
       isInstallationAdmin: (user_id) => isInstallationAdmin(parts.db, user_id),
     }),
-    ...taskRoutes(parts),
+    ...taskRoutes({
+      ...parts,
+      readVerifications: (asked) => readVerifiedClaims(parts.verification.runs.db, asked),
+    }),
     ...conversationRoutes(parts),
     ...conversationTreeRoutes(parts),
     ...detectionRoutes(parts),

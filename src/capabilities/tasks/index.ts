@@ -4,10 +4,11 @@ import { postDetect } from './detect.ts'
 import { failTask } from './fail.ts'
 import { getTaskFindings } from './findings.ts'
 import { getTaskLoops } from './loops.ts'
-import { getTask, type TaskDeps } from './task.ts'
+import { getTask } from './task.ts'
 import { listTasks } from './tasks.ts'
 import { getTaskTimeline } from './timeline.ts'
 import { getTaskToolCalls } from './tool-calls.ts'
+import { getTaskTurns, type TurnDeps } from './turns/get-turns.ts'
 
 export { callSumFields, callSumsFrom } from './call-sums.ts'
 export { findJoinedTask } from './joined-task.ts'
@@ -26,12 +27,13 @@ export {
 export { tasksOfConversation } from './tasks.ts'
 
 /** The routes under `/api/v1/tasks`. */
-export function taskRoutes(deps: TaskDeps): Route[] {
+export function taskRoutes(deps: TurnDeps): Route[] {
   return [
     listTasks(deps),
     getTask(deps),
     getTaskTimeline(deps),
     getTaskToolCalls(deps),
+    getTaskTurns(deps),
     getTaskFindings(deps),
     getTaskLoops(deps),
     postDetect(deps),

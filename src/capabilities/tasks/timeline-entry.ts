@@ -51,7 +51,8 @@ const cutText = {
   is_cut: z.boolean().describe('The text was cut; the observation has the whole text.'),
 }
 
-const errorSchema = z
+/** The error of a call; null without one. */
+export const callErrorSchema = z
   .strictObject({
     type: z.string().describe('The kind of error.'),
     message: z.string().describe('The error message.'),
@@ -60,6 +61,19 @@ const errorSchema = z
   .nullable()
 
 const bucket = (tokens: string) => count.nullable().describe(`${tokens} null when unknown.`)
+
+/** Tokens of a call. */
+export const callTokensSchema = z
+  .strictObject({
+    input_uncached: bucket('Input tokens that were not cached.'),
+    cache_read: bucket('Input tokens read from the cache.'),
+    cache_write: bucket('Input tokens written to the cache.'),
+    output_visible: bucket('Output tokens without reasoning.'),
+    reasoning: bucket('Output tokens spent on reasoning.'),
+    total: count.describe('Sum of the buckets.'),
+    source: z.enum(usageSources).describe('Where the counts come from.'),
+  })
+  .meta({ id: 'CallTokens' })
 
 const modelCallSchema = record('ModelCallEntry', {
   role: z.literal('model_call').describe('A model call.'),
@@ -79,25 +93,14 @@ const modelCallSchema = record('ModelCallEntry', {
     .describe(
       'Id of the record that counts the same call instead of this one; empty if it counts.',
     ),
-  error: errorSchema.describe('Set when the call failed or was cut off.'),
+  error: callErrorSchema.describe('Set when the call failed or was cut off.'),
   provider: z.string().describe('The provider that was called.'),
   model: z.string().describe('The model that answered, else the requested one.'),
   streamed: z.boolean().describe('Whether the answer was streamed.'),
   finish_reason: z.string().describe('The finish reason that the provider gave.'),
   latency_ms: ms.describe('Time from start to end.'),
   time_to_first_token_ms: ms.nullable().describe('null when the answer was not streamed.'),
-  tokens: z
-    .strictObject({
-      input_uncached: bucket('Input tokens that were not cached.'),
-      cache_read: bucket('Input tokens read from the cache.'),
-      cache_write: bucket('Input tokens written to the cache.'),
-      output_visible: bucket('Output tokens without reasoning.'),
-      reasoning: bucket('Output tokens spent on reasoning.'),
-      total: count.describe('Sum of the buckets.'),
-      source: z.enum(usageSources).describe('Where the counts come from.'),
-    })
-    .meta({ id: 'CallTokens' })
-    .describe('Disjoint buckets; null where unknown.'),
+  tokens: callTokensSchema.describe('Disjoint buckets; null where unknown.'),
   cost_usd: dollarsSchema.nullable().describe('null when the model has no known price.'),
   ...callCostFields,
 })
@@ -145,7 +148,7 @@ const toolResultEntrySchema = record('ToolResultEntry', {
     .enum(statuses)
     .nullable()
     .describe('Status of the tool’s own observation; null without one.'),
-  error: errorSchema.describe('Set when the tool failed.'),
+  error: callErrorSchema.describe('Set when the tool failed.'),
   call_observation_id: z.string().nullable().describe('The observation of its tool call.'),
   call_trace_id: traceIdSchema.nullable().describe('The trace of that observation.'),
 })
@@ -163,7 +166,7 @@ const operationSchema = record('OperationEntry', {
   name: z.string().describe('The name of the observation.'),
   agent_name: z.string().describe('The agent it belongs to; may be empty.'),
   status: z.enum(statuses).describe('Status of the operation.'),
-  error: errorSchema.describe('Set when it failed.'),
+  error: callErrorSchema.describe('Set when it failed.'),
   latency_ms: ms.describe('Time from start to end.'),
 })
 

@@ -82,7 +82,8 @@ const ms = z.number().nonnegative()
 
 const count = z.int().nonnegative()
 
-const referenceSchema = record('ObservationReference', {
+/** The ids of an observation. */
+export const referenceSchema = record('ObservationReference', {
   trace_id: traceIdSchema,
   observation_id: z.string(),
 })

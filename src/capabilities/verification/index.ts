@@ -5,6 +5,7 @@ export { verificationRoutes } from './api/verification-routes.ts'
 export { embeddingsChore } from './knowledge-base/index.ts'
 export { openModels } from './models/open-models.ts'
 export { verifyQuietTasksChore } from './policy/verify-quiet-tasks.ts'
+export { readVerifiedClaims } from './runs/answer-claims.ts'
 export {
   type ClaimLabel,
   type ClaimToReview,

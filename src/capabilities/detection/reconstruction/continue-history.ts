@@ -18,6 +18,8 @@ export type FollowedHistory = {
   prompt?: HistoryMessage
   /** True for the first history of a thread, which can start long before the task. */
   is_first: boolean
+  /** True if the call sent only new messages. */
+  is_only_new?: boolean
 }
 
 /** The history of a call as sent. */
@@ -146,7 +148,18 @@ export function startThread(state: RunState, row: Observation, parentAgent: stri
   const last = state.calls.at(-1)
   const isLate = last !== undefined && row.start_time - last.end_time > reuse_ns
   if (isLate) return newThread(state, { kind: 'root', parent: null, agent_name }).index
-  const open = state.lines.findLastIndex((line) => line.open.length > 0)
-  const parent = state.lanes.get(parentAgent) ?? (open === -1 ? null : open)
+  const parent = state.lanes.get(parentAgent) ?? findWaitingThread(state, row)
   return newThread(state, { kind: 'sub_agent', parent, agent_name }).index
+}
+
+/**
+ * Returns the last thread that waits for a tool that it asked for before a call began, because the
+ * tool may be the agent of the call; otherwise the last one that waits for any tool.
+ */
+function findWaitingThread(state: RunState, { start_time }: Observation): number | null {
+  const isEarlier = (index: number) => (state.tools[index]?.asked_at ?? start_time) <= start_time
+  const earlier = state.lines.findLastIndex(({ open }) => open.some(isEarlier))
+  const waiting =
+    earlier === -1 ? state.lines.findLastIndex(({ open }) => open.length > 0) : earlier
+  return waiting === -1 ? null : waiting
 }

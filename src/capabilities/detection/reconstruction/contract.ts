@@ -36,13 +36,34 @@ export type ModelCall = Place & {
   /** Sum of uncached, cache-read and cache-write tokens. */
   input_tokens: number | null
   output_tokens: number | null
+  /** The disjoint buckets of these sums, and their source. */
+  tokens: CallTokens
   nano_dollars: bigint | null
+  /** Time to the first token of a streamed answer. */
+  time_to_first_token_ms: number | null
   content: ContentState
+  /** Why content is missing, if it is. */
+  content_state: Observation['content_state']
+  /** Messages of the history as it is known, new ones included; null without a history. */
+  history_messages: number | null
+  /** True if the call sent only new messages, because the provider holds the others. */
+  is_only_new?: boolean
   /** Tools declared in the request; undefined if it did not list them or content is off. */
   tools: readonly DeclaredTool[] | undefined
   /** The failed call just before with the same request; null if this call is no retry. */
   retry_of: number | null
 }
+
+/** Disjoint buckets of the tokens of a call; null where unknown. */
+export type CallTokens = Pick<
+  Observation,
+  | 'input_uncached_tokens'
+  | 'cache_read_tokens'
+  | 'cache_write_tokens'
+  | 'output_visible_tokens'
+  | 'reasoning_tokens'
+  | 'usage_source'
+>
 
 const messageRoles = ['system', 'user', 'assistant', 'tool'] as const
 
@@ -53,6 +74,10 @@ export type Message = {
   role: (typeof messageRoles)[number]
   /** Texts of the message, joined and cut to `text_chars_max`. */
   text: string
+  /** Characters of the whole text, if it was cut. */
+  chars?: number
+  /** Index of the tool use whose result this is, for a tool message of the run. */
+  tool?: number
   thread: number
   /** The call whose history first contained it, or that answered with it. */
   call: number
@@ -77,6 +102,9 @@ export type ToolUse = {
   step: number | null
   /** Arguments as the model wrote them; null if content is off. */
   arguments: string | null
+  /** Characters of the whole arguments and of the whole result, if they were cut. */
+  arguments_chars?: number
+  result_chars?: number
   /** True for arguments that arrived complete and are not valid JSON. */
   arguments_broken: boolean
   /** Digest of name and canonical arguments; null if the arguments are unknown. */
@@ -116,6 +144,10 @@ export type Step = {
   call: number
   /** Text of the answer, cut to `text_chars_max`; null if content is off. */
   text: string | null
+  /** Characters of the whole text, if it was cut. */
+  chars?: number
+  /** The model's reasoning, cut to `reasoning_chars_max`; only if the run keeps it. */
+  reasoning?: { text: string; chars: number }
   /** Text of the answer's `refusal` field, cut like `text`; undefined if absent. */
   refusal?: string
   /** Indexes in `TaskRun.tools`, in the order asked. */
@@ -173,12 +205,21 @@ export type TaskRun = {
   tools: readonly ToolUse[]
   threads: readonly Thread[]
   breaks: readonly HistoryBreak[]
+  /** Further records of calls, which count once, by the observation id of the call. */
+  further_records: ReadonlyMap<string, readonly Place[]>
   /** Parts that a limit left out, as sentences; empty if the run is complete. */
   left_out: readonly string[]
 }
 
 /** Maximum characters of a text in a run; digests cover the whole text. */
 export const text_chars_max = 16_384
+
+/** Maximum characters of the reasoning of an answer, and of all answers of a run. */
+export const reasoning_chars_max = 8_192
+export const reasoning_chars_sum_max = 4_000_000
+
+/** What a reconstruction keeps beside the parts that detectors read. */
+export type ReconstructionOptions = { keeps_reasoning?: boolean }
 
 /** Identity of the task that all observations belong to. */
 export type TaskIdentity = { project_id: string; task_id: string; conversation_id: string }

@@ -122,7 +122,8 @@ function breakOrStart(state: RunState, sent: SentHistory): FollowedHistory {
   const waiting = findWaitingHead(state, sent.fresh)
   if (waiting !== undefined) {
     const fresh = selectNew(waiting, sent.fresh)
-    return continueHead(state, waiting, { ...sent, raw: undefined, fresh })
+    const followed = continueHead(state, waiting, { ...sent, raw: undefined, fresh })
+    return { ...followed, is_only_new: true }
   }
   const related = findRelatedHead(state.heads, sent.fresh)
   if (related === undefined) return startOrReset(state, sent)

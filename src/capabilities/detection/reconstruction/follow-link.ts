@@ -67,12 +67,13 @@ export function followLink(
   if (head !== undefined) {
     const followed = continueHead(state, head, { ...sent, fresh: selectNew(head, messages) })
     if (followed.head !== undefined) followed.head.conversation = link.conversation
-    return followed
+    return { ...followed, is_only_new: true }
   }
   const left = answer && state.heads.find(({ thread }) => thread === answer.thread)
   if (left !== undefined && answer !== undefined) {
     const kept = Math.min(answer.kept, left.ids.length)
-    return startBranch(state, left, { ...sent, fresh: selectNew(left, messages), kept })
+    const fresh = selectNew(left, messages)
+    return { ...startBranch(state, left, { ...sent, fresh, kept }), is_only_new: true }
   }
   return startHeld(state, { row, call, messages }, link)
 }
@@ -123,7 +124,7 @@ function startHeld(
   const head = newHead(thread, call)
   head.conversation = conversation
   useHead(state.heads, head)
-  return { thread, head, fresh: messages, known: undefined, is_first: true }
+  return { thread, head, fresh: messages, known: undefined, is_first: true, is_only_new: true }
 }
 
 /** Marks a thread of whose history the provider holds a part. */

@@ -6,6 +6,7 @@ export {
   type ModelCall,
   type Place,
   type Reconstruction,
+  type ReconstructionOptions,
   type Step,
   type TaskIdentity,
   type TaskRun,
@@ -16,6 +17,6 @@ export {
 } from './contract.ts'
 export { digestOf } from './digests.ts'
 export { readHistory } from './follow-history.ts'
+export { readAnswer } from './read-answer.ts'
 export type { HistoryMessage } from './read-messages.ts'
 export { createReconstruction, reconstruct } from './reconstruction.ts'
-export { readAnswer } from './take-call.ts'

@@ -2,10 +2,13 @@ import { BoundedCache } from '../../../kernel/bounded-cache.ts'
 import { nanoDollarsFrom } from '../../../kernel/dollars.ts'
 import { objectFrom, parsedJson, textFrom } from '../../../kernel/json-values.ts'
 import { hasNoContent, type Observation } from '../../../model/observation.ts'
-import type { ContentState, DeclaredTool, ModelCall } from './contract.ts'
+import type { CallTokens, ContentState, DeclaredTool, ModelCall } from './contract.ts'
 
 /** Facts of a call read from its row, without its position in the run. */
-type CallFacts = Omit<ModelCall, 'index' | 'thread' | 'step' | 'retry_of'>
+type CallFacts = Omit<
+  ModelCall,
+  'index' | 'thread' | 'step' | 'retry_of' | 'history_messages' | 'is_only_new'
+>
 
 /** Reads the facts of a row; `memo` caches declared tools. */
 export function readCallFacts(
@@ -33,9 +36,51 @@ export function readCallFacts(
       row.cache_write_tokens,
     ),
     output_tokens: addKnown(row.output_visible_tokens, row.reasoning_tokens),
+    tokens: tokensOf(row),
     nano_dollars: row.cost_usd === null ? null : nanoDollarsFrom(row.cost_usd),
+    time_to_first_token_ms: row.time_to_first_token_ms,
     content,
+    content_state: row.content_state,
     tools: readDeclaredTools(row, memo),
+  }
+}
+
+function tokensOf(row: CallTokens): CallTokens {
+  return {
+    input_uncached_tokens: row.input_uncached_tokens,
+    cache_read_tokens: row.cache_read_tokens,
+    cache_write_tokens: row.cache_write_tokens,
+    output_visible_tokens: row.output_visible_tokens,
+    reasoning_tokens: row.reasoning_tokens,
+    usage_source: row.usage_source,
+  }
+}
+
+/** Returns a call with the facts that only a second report has. */
+export function mergeFacts(call: ModelCall, facts: CallFacts): ModelCall {
+  return {
+    ...call,
+    status: call.status === 'ok' ? facts.status : call.status,
+    status_code: call.status_code || facts.status_code,
+    outcome: call.outcome || facts.outcome,
+    error_type: call.error_type || facts.error_type,
+    error_message: call.error_message || facts.error_message,
+    finish_reason: call.finish_reason || facts.finish_reason,
+    provider: call.provider || facts.provider,
+    model: call.model || facts.model,
+    tools: call.tools ?? facts.tools,
+    ...mergeMeasures(call, facts),
+  }
+}
+
+/** Returns the measures of a call, else those of the second report. */
+function mergeMeasures(call: ModelCall, facts: CallFacts): Partial<ModelCall> {
+  return {
+    input_tokens: call.input_tokens ?? facts.input_tokens,
+    output_tokens: call.output_tokens ?? facts.output_tokens,
+    tokens: call.tokens.usage_source === 'none' ? facts.tokens : call.tokens,
+    nano_dollars: call.nano_dollars ?? facts.nano_dollars,
+    time_to_first_token_ms: call.time_to_first_token_ms ?? facts.time_to_first_token_ms,
   }
 }
 

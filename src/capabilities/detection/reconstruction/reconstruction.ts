@@ -3,26 +3,36 @@ import type { Observation } from '../../../model/observation.ts'
 import { isCountedCall } from '../../../model/observation.ts'
 import { findLaneThread, rememberSpan, spanKey, spans_max } from './agent-lanes.ts'
 import { createBackgroundInput } from './background-input.ts'
-import type { Reconstruction, TaskIdentity, TaskRun, ToolUse } from './contract.ts'
+import type {
+  Reconstruction,
+  ReconstructionOptions,
+  TaskIdentity,
+  TaskRun,
+  ToolUse,
+} from './contract.ts'
 import { readArguments, sigOf, stepSigOf } from './digests.ts'
+import { holdArguments, holdResultText } from './hold-result.ts'
 import { getEndTime } from './model-call.ts'
 import {
   bounds,
   countBytes,
   createState,
-  holdText,
   type KnownRun,
+  noteFurtherRecord,
   type RunState,
   toRun,
 } from './run-state.ts'
 import { takeCall } from './take-call.ts'
 import { findFault } from './tool-fault.ts'
 import { toResultText } from './tool-parts.ts'
-import { addUse, holdResultText, msBetween, noResult, placeOf, rememberUse } from './tool-uses.ts'
+import { addUse, msBetween, noResult, placeOf, rememberUse } from './tool-uses.ts'
 
 /** Creates the empty reconstruction of one task. */
-export function createReconstruction(task: TaskIdentity): Reconstruction {
-  const state = createState(task)
+export function createReconstruction(
+  task: TaskIdentity,
+  options: ReconstructionOptions = {},
+): Reconstruction {
+  const state = createState(task, options)
   const taken = new Map<string, string>()
   let last: Position | undefined
   return {
@@ -52,16 +62,26 @@ export function createReconstruction(task: TaskIdentity): Reconstruction {
     }
     if (state.conversation_id === '') state.conversation_id = row.conversation_id
     rememberSpan(state, row)
-    if (row.type === 'generation' && isCountedCall(row)) takeCall(state, row)
+    if (row.type === 'generation') takeGeneration(state, row)
     else if (row.type === 'tool') takeTool(state, row)
   }
 }
 
+/** Adds a model call; a row that another one counts is a further record of that call. */
+function takeGeneration(state: RunState, row: Observation): void {
+  if (isCountedCall(row)) takeCall(state, row)
+  else noteFurtherRecord(state, row.counted_with, row)
+}
+
 /** Orders all rows of a task at once; batches give the same run. */
-export function reconstruct(rows: readonly Observation[], task?: TaskIdentity): TaskRun {
+export function reconstruct(
+  rows: readonly Observation[],
+  task?: TaskIdentity,
+  options: ReconstructionOptions = {},
+): TaskRun {
   const [first] = rows
   const { project_id = '', task_id = '', conversation_id = '' } = task ?? first ?? {}
-  const reconstruction = createReconstruction({ project_id, task_id, conversation_id })
+  const reconstruction = createReconstruction({ project_id, task_id, conversation_id }, options)
   const byKey = new Map(rows.map((row) => [spanKey(row), row]))
   reconstruction.add([...byKey.values()])
   return reconstruction.run()
@@ -137,7 +157,7 @@ function takeTool(state: RunState, row: Observation): void {
     if (at !== -1) line.open.splice(at, 1)
   }
   const isNew = use.arguments === null
-  const args = isNew ? holdArguments(state, run) : undefined
+  const args = isNew ? holdRunArguments(state, run) : undefined
   if (use.tool_call_id === '') rememberRun(state, run, index)
   state.tools[index] = { ...use, ...args, ...toRanUse(state, run, row), orphan: null }
   if (isNew && use.step !== null) updateStepSig(state, use.step)
@@ -212,14 +232,14 @@ function findWaitingUse(state: RunState, run: ToolRun, thread: number): number |
   return named.find((index) => state.tools[index]?.sig === sig) ?? named[0]
 }
 
-function holdArguments(
+function holdRunArguments(
   state: RunState,
   { name, args }: ToolRun,
-): Pick<ToolUse, 'arguments' | 'arguments_broken' | 'sig'> {
+): Pick<ToolUse, 'arguments' | 'arguments_chars' | 'arguments_broken' | 'sig'> {
   if (args === null) return { arguments: null, arguments_broken: false, sig: null }
   const { canonical, is_json } = readArguments(args)
   const sig = sigOf(name, canonical)
-  return { arguments: holdText(state, args), arguments_broken: !is_json && args[0] === '{', sig }
+  return { ...holdArguments(state, args), arguments_broken: !is_json && args[0] === '{', sig }
 }
 
 function toRanUse(state: RunState, run: ToolRun, row: Observation): Partial<ToolUse> {
@@ -249,7 +269,7 @@ function addRun(
     name: run.name,
     thread,
     step: isUntold ? last.index : null,
-    ...holdArguments(state, run),
+    ...holdRunArguments(state, run),
     ...noResult,
     ...toRanUse(state, run, row),
     asked_at: call?.end_time ?? row.start_time,

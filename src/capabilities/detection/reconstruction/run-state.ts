@@ -3,6 +3,10 @@ import {
   type HistoryBreak,
   type Message,
   type ModelCall,
+  type Place,
+  type ReconstructionOptions,
+  reasoning_chars_max,
+  reasoning_chars_sum_max,
   type Step,
   type TaskIdentity,
   type TaskRun,
@@ -83,8 +87,12 @@ export type RunState = {
   responses: Map<string, { thread: number; kept: number }>
   /** Declared tools by the JSON text that declared them. */
   declared: DeclaredMemo
-  /** Characters of all texts kept, heads excluded. */
+  /** Characters of all texts kept, heads and reasoning excluded. */
   chars: number
+  /** Characters of reasoning kept; undefined if the run keeps none. */
+  reasoning_chars: number | undefined
+  /** Further records of calls by the observation id of the call. */
+  furtherRecords: Map<string, Place[]>
 }
 
 /** Limits of a run; parts beyond them are left out and listed in `left_out`. */
@@ -100,7 +108,10 @@ export const bounds = {
 } as const
 
 /** Creates the state of an empty run. */
-export function createState(task: TaskIdentity): RunState {
+export function createState(
+  task: TaskIdentity,
+  { keeps_reasoning = false }: ReconstructionOptions = {},
+): RunState {
   return {
     task,
     conversation_id: task.conversation_id,
@@ -126,6 +137,8 @@ export function createState(task: TaskIdentity): RunState {
     responses: new Map(),
     declared: createDeclaredMemo(),
     chars: 0,
+    reasoning_chars: keeps_reasoning ? 0 : undefined,
+    furtherRecords: new Map(),
   }
 }
 
@@ -139,6 +152,38 @@ export function holdText(state: RunState, text: string): string {
   const held = copyStart(text, chars)
   state.chars += held.length
   return held
+}
+
+/** Returns the length of a text that `holdText` cut; nothing for a whole text. */
+export function lengthIfCut(text: string, held: string | null): { chars?: number } {
+  return held !== null && held.length < text.length ? { chars: text.length } : {}
+}
+
+/**
+ * Returns the reasoning of an answer as the run keeps it. Its characters do not count among those of
+ * `holdText`, so that all readers of a task have the same texts.
+ */
+export function holdReasoning(state: RunState, text: string): Pick<Step, 'reasoning'> {
+  if (text === '' || state.reasoning_chars === undefined) return {}
+  const left = Math.max(0, reasoning_chars_sum_max - state.reasoning_chars)
+  const held = copyStart(text, Math.min(reasoning_chars_max, left))
+  state.reasoning_chars += held.length
+  return { reasoning: { text: held, chars: text.length } }
+}
+
+/** Maximum further records remembered of one call. */
+const furtherRecords_max = 16
+
+/** Remembers a further record of a call, by the observation id of the call. */
+export function noteFurtherRecord(state: RunState, counted: string, place: Place): void {
+  const { furtherRecords } = state
+  const { trace_id, observation_id } = place
+  const known = furtherRecords.get(counted)
+  if (known === undefined) {
+    if (furtherRecords.size < bounds.calls_max) {
+      furtherRecords.set(counted, [{ trace_id, observation_id }])
+    }
+  } else if (known.length < furtherRecords_max) known.push({ trace_id, observation_id })
 }
 
 /** Adds an empty thread. */
@@ -168,7 +213,7 @@ export function addMessage(state: RunState, message: Omit<Message, 'index'>): nu
 
 /** Returns the run so far in the form that detectors read. */
 export function toRun(state: RunState): TaskRun {
-  const { task, calls, messages, steps, tools, threads, breaks } = state
+  const { task, calls, messages, steps, tools, threads, breaks, furtherRecords } = state
   return {
     project_id: task.project_id,
     task_id: task.task_id,
@@ -180,6 +225,7 @@ export function toRun(state: RunState): TaskRun {
     tools,
     threads,
     breaks,
+    further_records: furtherRecords,
     left_out: [...state.left_out],
   }
 }
@@ -192,7 +238,7 @@ function joinContentStates(calls: readonly ModelCall[]): TaskRun['content'] {
 
 /** Bytes per object without its texts: measured on runs of thousands of steps, rounded up. */
 const objectBytes = {
-  call: 700,
+  call: 900,
   message: 160,
   step: 220,
   tool: 520,
@@ -205,7 +251,7 @@ const declared_factor = 12
 
 /** Returns the approximate upper bound of a state's memory in bytes. Texts count as UTF-16. */
 export function countBytes(state: RunState): number {
-  let bytes = 2 * state.chars
+  let bytes = 2 * (state.chars + (state.reasoning_chars ?? 0))
   bytes += state.calls.length * objectBytes.call
   bytes += state.messages.length * objectBytes.message
   bytes += state.steps.length * objectBytes.step
@@ -213,7 +259,7 @@ export function countBytes(state: RunState): number {
   bytes += state.threads.length * objectBytes.thread
   bytes += (state.spans.size + state.lanes.size) * objectBytes.span
   bytes += (state.callsBySpan.size + state.callsByParent.size) * objectBytes.span
-  bytes += state.responses.size * objectBytes.span
+  bytes += (state.responses.size + state.furtherRecords.size) * objectBytes.span
   bytes += (state.toolRuns.size + state.resultCounts.size) * objectBytes.span
   for (const text of state.declared.keys()) bytes += declared_factor * text.length
   for (const { raw, prompt, ids } of state.heads) {

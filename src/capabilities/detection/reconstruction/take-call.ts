@@ -1,4 +1,3 @@
-import { itemsOf, objectFrom, parsedJson } from '../../../kernel/json-values.ts'
 import type { Observation } from '../../../model/observation.ts'
 import { findAgent, setLane, spanKey } from './agent-lanes.ts'
 import type { FollowedHistory } from './continue-history.ts'
@@ -6,12 +5,22 @@ import type { ModelCall, Step } from './contract.ts'
 import { stepSigOf } from './digests.ts'
 import { followHistory } from './follow-history.ts'
 import { rememberAnswer } from './follow-link.ts'
-import { getContentState, getEndTime, readCallFacts } from './model-call.ts'
-import { type HistoryMessage, readMessages } from './read-messages.ts'
-import { addMessage, holdText, type RunState } from './run-state.ts'
+import { holdArguments } from './hold-result.ts'
+import { getContentState, getEndTime, mergeFacts, readCallFacts } from './model-call.ts'
+import { readAnswer } from './read-answer.ts'
+import type { HistoryMessage } from './read-messages.ts'
+import { readReasoning } from './read-reasoning.ts'
+import {
+  addMessage,
+  holdReasoning,
+  holdText,
+  lengthIfCut,
+  noteFurtherRecord,
+  type RunState,
+} from './run-state.ts'
 import { takeMessages } from './take-messages.ts'
 import { takeTurn } from './take-user-texts.ts'
-import { addCall, type HistoryCall, toHistoryCall } from './tool-parts.ts'
+import { toHistoryCall } from './tool-parts.ts'
 import { addAskedUses } from './tool-uses.ts'
 
 /**
@@ -23,6 +32,7 @@ export function takeCall(state: RunState, row: Observation): void {
   if (duplicate !== undefined) {
     rememberCall(state, row, duplicate)
     mergeDuplicate(state, row, duplicate)
+    noteFurtherRecord(state, state.calls[duplicate]?.observation_id ?? '', row)
     return
   }
   const index = state.calls.length
@@ -34,12 +44,26 @@ export function takeCall(state: RunState, row: Observation): void {
     state.declared,
   )
   const retry_of = findRetried(state, { thread, row, is_grown: followed.fresh.length > 0 })
-  state.calls.push({ ...facts, index, thread, step: null, retry_of })
+  const sent = countHistory(followed)
+  state.calls.push({ ...facts, index, thread, step: null, retry_of, ...sent })
   rememberCall(state, row, index)
   state.threads[thread]?.calls.push(index)
   setLane(state, findAgent(state, row).key, thread)
   takeMessages(state, followed, row)
   takeAnswer(state, followed, { row, call: index })
+}
+
+/** Counts the messages of a call's history: those of its head, and the new ones. */
+function countHistory({
+  head,
+  fresh,
+  prompt,
+  is_only_new,
+}: FollowedHistory): Pick<ModelCall, 'history_messages' | 'is_only_new'> {
+  if (head === undefined) return { history_messages: null }
+  const replaced = prompt === undefined ? 0 : 1
+  const history_messages = head.ids.length + fresh.length - replaced
+  return is_only_new === true ? { history_messages, is_only_new } : { history_messages }
 }
 
 function rememberCall(state: RunState, row: Observation, index: number): void {
@@ -101,21 +125,7 @@ function mergeDuplicate(state: RunState, row: Observation, index: number): void 
   if (call === undefined) return
   const content = getContentState(row, row.input !== '')
   const facts = readCallFacts(row, content, state.declared)
-  const merged: ModelCall = {
-    ...call,
-    status: call.status === 'ok' ? facts.status : call.status,
-    status_code: call.status_code || facts.status_code,
-    outcome: call.outcome || facts.outcome,
-    error_type: call.error_type || facts.error_type,
-    error_message: call.error_message || facts.error_message,
-    finish_reason: call.finish_reason || facts.finish_reason,
-    provider: call.provider || facts.provider,
-    model: call.model || facts.model,
-    input_tokens: call.input_tokens ?? facts.input_tokens,
-    output_tokens: call.output_tokens ?? facts.output_tokens,
-    nano_dollars: call.nano_dollars ?? facts.nano_dollars,
-    tools: call.tools ?? facts.tools,
-  }
+  const merged = mergeFacts(call, facts)
   state.calls[index] = merged
   if (call.content === 'none' && content !== 'none') addContent(state, row, merged, content)
 }
@@ -130,7 +140,8 @@ function addContent(
   const followed = followHistory(state, row, call.index)
   const { thread } = followed
   moveLast(state, call, thread)
-  state.calls[call.index] = { ...call, thread, content }
+  const { content_state } = row
+  state.calls[call.index] = { ...call, thread, content, content_state, ...countHistory(followed) }
   takeMessages(state, followed, row)
   const answer = readAnswer(row)
   const { head } = followed
@@ -145,22 +156,21 @@ function addContent(
   const asking = { thread, step: index, row, is_cut: step.is_partial }
   const tools = step.tools.length > 0 ? step.tools : addAskedUses(state, answer.calls, asking)
   if (step.tools.length > 0) addArguments(state, step, answer.calls)
-  const text = holdText(state, answer.text || answer.refusal)
+  const whole = answer.text || answer.refusal
+  const text = holdText(state, whole)
+  const cut = lengthIfCut(whole, text)
   state.steps[index] = {
     ...step,
     thread,
     text,
+    ...cut,
+    ...keepReasoning(state, row),
     tools,
     sig: stepSigOf(tools.map((tool) => state.tools[tool]?.sig ?? null)),
     after_user: takeTurn(state, thread, index) || step.after_user,
   }
-  const message = addMessage(state, {
-    role: 'assistant',
-    text,
-    thread,
-    call: call.index,
-    step: index,
-  })
+  const said = { role: 'assistant' as const, text, ...cut, thread, call: call.index, step: index }
+  const message = addMessage(state, said)
   if (head !== undefined) head.answer = { message, reported: answer }
 }
 
@@ -185,7 +195,8 @@ function addArguments(
     const call = calls.find(({ id }) => id !== '' && id === use?.tool_call_id) ?? calls[at]
     if (use === undefined || call === undefined || use.arguments !== null) continue
     const { is_json, sig } = call
-    const reported = { arguments: holdText(state, call.arguments), arguments_broken: !is_json, sig }
+    const held = holdArguments(state, call.arguments)
+    const reported = { ...held, arguments_broken: !is_json, sig }
     state.tools[index] = { ...use, ...reported }
   }
 }
@@ -210,8 +221,13 @@ function takeAnswer(
   const step = addStep(state, followed, { row, call, answer })
   if (answer === undefined) return
   const text = state.steps[step]?.text ?? ''
-  const message = addMessage(state, { role: 'assistant', text, thread, call, step })
+  const cut = lengthIfCut(answer.text || answer.refusal, text)
+  const message = addMessage(state, { role: 'assistant', text, ...cut, thread, call, step })
   if (head !== undefined) head.answer = { message, reported: answer }
+}
+
+function keepReasoning(state: RunState, row: Observation): Pick<Step, 'reasoning'> {
+  return state.reasoning_chars === undefined ? {} : holdReasoning(state, readReasoning(row))
 }
 
 /** Tells whether the call succeeded without reporting its answer. */
@@ -235,11 +251,15 @@ function addStep(
   const is_cut = is_partial || row.content_state === 'truncated'
   const tools = addAskedUses(state, calls, { thread, step: index, row, is_cut })
   if (calls.length > 0) state.listedSteps.add(index)
+  const whole = answer === undefined ? '' : answer.text || answer.refusal
+  const text = answer === undefined ? null : holdText(state, whole)
   const step: Step = {
     index,
     thread,
     call,
-    text: answer === undefined ? null : holdText(state, answer.text || answer.refusal),
+    text,
+    ...lengthIfCut(whole, text),
+    ...keepReasoning(state, row),
     tools,
     sig: stepSigOf(tools.map((tool) => state.tools[tool]?.sig ?? null)),
     after_user: takeTurn(state, thread, index),
@@ -253,42 +273,4 @@ function addStep(
   const known = state.calls[call]
   if (known !== undefined) state.calls[call] = { ...known, step: index }
   return index
-}
-
-/**
- * Reads the model's answer; undefined without content. Takes the first of several choices. Tool
- * calls missing from the text are read from their own column.
- */
-export function readAnswer(row: Observation): HistoryMessage | undefined {
-  if (row.output === '') return undefined
-  const value = row.output[0] === '[' || row.output[0] === '{' ? parsedJson(row.output) : undefined
-  const reported = readMessages(unwrapChoices(value ?? row.output), 'assistant')
-  const said = reported.filter(({ role }) => role === 'assistant')
-  const [first] = said
-  if (first === undefined) return undefined
-  const answer = row.source === 'proxy' ? first : joinMessages(said, first)
-  if (answer.calls.length > 0 || row.tool_calls.length === 0) return answer
-  const calls = row.tool_calls.map(({ id, name, arguments: args }) => toHistoryCall(id, name, args))
-  return { ...answer, calls }
-}
-
-/**
- * Unwraps a provider's whole response, which lists its messages as choices, candidates or items.
- */
-function unwrapChoices(value: unknown): unknown {
-  const object = objectFrom(value)
-  if (object === undefined) return value
-  const choices = itemsOf(object['choices'] ?? object['generations'] ?? object['candidates'])
-  if (choices.length > 0) return [choices[0]]
-  return Array.isArray(object['output']) ? object['output'] : value
-}
-
-/** Joins the messages of one answer: instrumentations report its text and tool calls separately. */
-function joinMessages(said: readonly HistoryMessage[], first: HistoryMessage): HistoryMessage {
-  if (said.length === 1) return first
-  const calls: HistoryCall[] = []
-  for (const message of said) for (const call of message.calls) addCall(calls, call)
-  const texts = said.map(({ text }) => text).filter((text) => text !== '')
-  const isOneAnswer = calls.length > 0 || texts.length <= 1
-  return isOneAnswer ? { ...first, text: texts.join('\n'), calls } : first
 }

@@ -5,8 +5,9 @@ import type { FollowedHistory } from './continue-history.ts'
 import { holdThread } from './follow-link.ts'
 import { isWrittenAnswer } from './harness-texts.ts'
 import { type Head, isAnswer } from './heads.ts'
+import type { CallResult } from './hold-result.ts'
 import type { HistoryMessage } from './read-messages.ts'
-import { addMessage, bounds, holdText, type RunState } from './run-state.ts'
+import { addMessage, bounds, holdText, lengthIfCut, type RunState } from './run-state.ts'
 import {
   closeUserTexts,
   noteKnownMessage,
@@ -20,7 +21,6 @@ import {
 import {
   addAskedUses,
   addOrphan,
-  type CallResult,
   dropWaitingUses,
   isAskedWith,
   joinResult,
@@ -129,16 +129,20 @@ function addNewMessage(state: RunState, reported: HistoryMessage, source: NewMes
   if (reported.role === 'assistant' && is_seen) {
     addAskedUses(state, reported.calls, { thread, step: null, row, is_cut: false })
   }
+  let tool: number | undefined
   if (reported.role === 'tool' && is_seen) {
-    const isAsked = joinResult(state, reported, { thread, row, is_quiet })
-    if (!isAsked && !is_quiet) addOrphan(state, reported, { thread, row })
+    tool = joinResult(state, reported, { thread, row, is_quiet })
+    if (tool === undefined && !is_quiet) tool = addOrphan(state, reported, { thread, row })
   }
   const is_harness = is_report
     ? takeReport(state, reported.text, { thread, row })
     : noteNewMessage(state, texts, reported, { thread, row })
-  const text = holdText(state, reported.text || reported.refusal)
-  const said = { role: reported.role, text, thread, call, step: null }
-  const id = addMessage(state, is_harness ? { ...said, is_harness } : said)
+  const whole = reported.text || reported.refusal
+  const text = holdText(state, whole)
+  const cut = lengthIfCut(whole, text)
+  const said = { role: reported.role, text, ...cut, thread, call, step: null }
+  const about = { ...(is_harness && { is_harness }), ...(tool !== undefined && { tool }) }
+  const id = addMessage(state, { ...said, ...about })
   if (reported.role === 'user' && !is_harness) noteUserText(texts, reported.text, id)
   return id
 }
@@ -172,8 +176,8 @@ function takeResults(state: RunState, thread: number, row: Observation): void {
       is_error: undefined,
       is_hidden,
     }
-    const isAsked = joinResult(state, reported, { thread, row, is_quiet: true })
-    if (!isAsked) addOrphan(state, reported, { thread, row })
+    const asked = joinResult(state, reported, { thread, row, is_quiet: true })
+    if (asked === undefined) addOrphan(state, reported, { thread, row })
   }
 }
 

@@ -11,8 +11,9 @@ import {
   type TextForm,
   type WrittenResult,
 } from './harness-texts.ts'
+import { holdArguments } from './hold-result.ts'
 import type { HistoryMessage } from './read-messages.ts'
-import { holdText, type Nudge, type RunState } from './run-state.ts'
+import type { Nudge, RunState } from './run-state.ts'
 import { toHistoryCall } from './tool-parts.ts'
 import { addUse, joinResult, noResult, placeOf } from './tool-uses.ts'
 
@@ -119,7 +120,7 @@ function addWrittenUse(state: RunState, step: Step, sent: string): boolean {
     name: asked.name,
     thread: step.thread,
     step: step.index,
-    arguments: holdText(state, asked.arguments),
+    ...holdArguments(state, asked.arguments),
     arguments_broken: false,
     sig: asked.sig,
     ...noResult,

@@ -1,11 +1,8 @@
 import { hasNoContent, type Observation } from '../../../model/observation.ts'
 import type { Place, ToolUse } from './contract.ts'
-import { digestOf, masked_chars_max, maskVolatile } from './digests.ts'
-import { stripReminders } from './harness-texts.ts'
+import { type CallResult, holdArguments, holdResult } from './hold-result.ts'
 import { getEndTime } from './model-call.ts'
-import type { HistoryMessage } from './read-messages.ts'
-import { bounds, holdText, type RunState } from './run-state.ts'
-import { findFault } from './tool-fault.ts'
+import { bounds, type RunState } from './run-state.ts'
 import type { HistoryCall } from './tool-parts.ts'
 
 /** The origin of tool calls: a step, or a history that contains an unobserved answer. */
@@ -87,7 +84,7 @@ function toUse(state: RunState, call: HistoryCall, asking: AskingAnswer): Omit<T
     name: call.name,
     thread,
     step,
-    arguments: isTold ? holdText(state, call.arguments) : null,
+    ...(isTold ? holdArguments(state, call.arguments) : { arguments: null }),
     arguments_broken: isTold && !call.is_json && !is_cut,
     sig: isTold ? call.sig : null,
     ...noResult,
@@ -115,22 +112,18 @@ export function placeOf({ trace_id, observation_id }: Place): Place {
   return { trace_id, observation_id }
 }
 
-/** A result found in a call. */
-export type CallResult = Pick<
-  HistoryMessage,
-  'text' | 'tool_call_id' | 'tool_name' | 'is_error'
-> & {
-  /** Content is off: only the id is known. */
-  is_hidden?: boolean
-}
-
 /** The call that contained a result; `is_quiet`: it can be a repetition, so it is no orphan. */
 type ResultOrigin = { thread: number; row: Observation; is_quiet: boolean }
 
 /**
- * Joins a result with the tool call it answers. Returns false if no call of the task asked for it.
+ * Joins a result with the tool call it answers. Returns its index; undefined if no call of the task
+ * asked for it.
  */
-export function joinResult(state: RunState, reported: CallResult, origin: ResultOrigin): boolean {
+export function joinResult(
+  state: RunState,
+  reported: CallResult,
+  origin: ResultOrigin,
+): number | undefined {
   const { thread, row } = origin
   const open = state.lines[thread]?.open ?? []
   const at = findOpen(state, open, reported)
@@ -150,7 +143,7 @@ export function joinResult(state: RunState, reported: CallResult, origin: Result
     answered_by: placeOf(row),
     orphan: null,
   }
-  return true
+  return index
 }
 
 /**
@@ -196,13 +189,14 @@ function completeUse(
   state: RunState,
   reported: CallResult,
   { row, is_quiet: isQuiet }: ResultOrigin,
-): boolean {
+): number | undefined {
   const index =
     state.usesById.get(reported.tool_call_id)?.at(-1) ?? takeRunWithoutId(state, reported)
   const use = index === undefined ? undefined : state.tools[index]
-  if (index === undefined || use === undefined) return false
-  if (state.answeredByMessage.has(index))
-    return isQuiet || reported.text.startsWith(use.result ?? '')
+  if (index === undefined || use === undefined) return undefined
+  if (state.answeredByMessage.has(index)) {
+    return isQuiet || reported.text.startsWith(use.result ?? '') ? index : undefined
+  }
   state.answeredByMessage.add(index)
   const isUnasked = use.step === null && use.latency_ms !== null && !isQuiet
   const orphan = isUnasked ? 'result' : use.orphan
@@ -210,7 +204,7 @@ function completeUse(
   const fault = use.fault ?? result.fault ?? null
   const late = { is_answered: true, answered_at: row.start_time, answered_by: placeOf(row) }
   state.tools[index] = { ...use, ...result, fault, orphan, ...(use.is_answered ? {} : late) }
-  return true
+  return index
 }
 
 /** Takes the oldest run of this name whose result has not arrived in a message. */
@@ -220,12 +214,12 @@ function takeRunWithoutId(state: RunState, reported: CallResult): number | undef
   return state.ranWithoutId.get(name)?.shift()
 }
 
-/** Adds a result that no call of the task asked for. */
+/** Adds a result that no call of the task asked for, and returns its index. */
 export function addOrphan(
   state: RunState,
   reported: CallResult,
   { thread, row }: { thread: number; row: Observation },
-): void {
+): number | undefined {
   const use = {
     tool_call_id: reported.tool_call_id,
     name: reported.tool_name,
@@ -243,32 +237,7 @@ export function addOrphan(
     answered_by: placeOf(row),
     orphan: 'result',
   } as const
-  addUse(state, { ...use, ...holdResult(state, reported, use) })
-}
-
-function holdResult(
-  state: RunState,
-  reported: Pick<CallResult, 'text' | 'is_error' | 'is_hidden'>,
-  { name, arguments: args }: Pick<ToolUse, 'name' | 'arguments'>,
-): Pick<ToolUse, 'result' | 'masked' | 'out' | 'fault'> {
-  if (reported.is_hidden === true) return { result: null, masked: null, out: null, fault: null }
-  const { is_error } = reported
-  const use = { tool: name, arguments: args ?? '', is_error, span_error: undefined }
-  const fault = findFault(reported.text, use)
-  return { ...holdResultText(state, reported.text), fault }
-}
-
-/** Keeps the text of a result, and its masked form and digest, which ignore volatile tokens. */
-export function holdResultText(
-  state: RunState,
-  text: string,
-): Pick<ToolUse, 'result' | 'masked' | 'out'> {
-  const result = holdText(state, text)
-  const masked = maskVolatile(stripReminders(text))
-  const isSame = masked === text
-  const out = digestOf(masked)
-  if (isSame) return { result, masked: result, out }
-  return { result, masked: holdText(state, masked.slice(0, masked_chars_max)), out }
+  return addUse(state, { ...use, ...holdResult(state, reported, use) })
 }
 
 /** Returns the milliseconds from one time to a later one; 0 if it is not later. */

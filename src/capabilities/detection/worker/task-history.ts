@@ -6,6 +6,7 @@ import {
   createReconstruction,
   type Place,
   type Reconstruction,
+  type ReconstructionOptions,
   spanKey,
   type TaskIdentity,
   type TaskRun,
@@ -40,10 +41,17 @@ export class TaskHistory {
   /** Observations without content, whose missing findings prove nothing. */
   readonly #expired = new Set<string>()
 
-  constructor(task: TaskIdentity, epoch: string) {
+  constructor(task: TaskIdentity, epoch: string, options: ReconstructionOptions = {}) {
     this.task = task
     this.epoch = epoch
-    this.#reconstruction = createReconstruction(task)
+    this.#reconstruction = createReconstruction(task, options)
+  }
+
+  /** Tells whether the history has an observation that is not among all stored ones. */
+  hasOthers(stored: readonly ObservationVersion[]): boolean {
+    const places = new Set(stored.map(spanKey))
+    for (const place of this.#versions.keys()) if (!places.has(place)) return true
+    return false
   }
 
   /** Returns the versions not read yet; `changed` if a read observation has a new version. */

@@ -1,18 +1,8 @@
+import { type ClaimVerdict, claimVerdicts } from '../../../model/claim-verdict.ts'
 import type { Range } from '../text/mapped-text.ts'
 
-/**
- * `likely`: a passage has the words, numbers and names of the claim. It decides nothing, because a
- * sentence with the same words may say something else.
- */
-export const verdicts = [
-  'supported',
-  'likely',
-  'contradicted',
-  'not_found',
-  'unverifiable',
-  'skipped',
-] as const
-export type Verdict = (typeof verdicts)[number]
+export const verdicts = claimVerdicts
+export type Verdict = ClaimVerdict
 
 /** A location in a source that a verdict relies on. */
 export interface Evidence {

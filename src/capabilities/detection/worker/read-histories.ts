@@ -1,0 +1,203 @@
+import type { Observation } from '../../../model/observation.ts'
+import type { ObservationStore, ObservationVersion } from '../../storage/index.ts'
+import type { TaskFacts } from '../findings/tasks-store.ts'
+import { type Place, spanKey } from '../reconstruction/index.ts'
+import { createChunks } from './content-chunks.ts'
+import { addEventContents, findLateContents } from './event-contents.ts'
+import { TaskHistory } from './task-history.ts'
+
+/** A task whose history is to be updated. */
+export type HistoryRequest = {
+  project_id: string
+  task_id: string
+  conversation_id: string
+  epoch: string
+  /** Lower bound of the starts of its observations, nanoseconds since 1970. */
+  from: bigint
+  /** Number of model calls in the task's roll-up. */
+  calls: number
+  /** The history read so far. */
+  history: TaskHistory | undefined
+  /** Whether observations of the history may be deleted: all versions are compared. */
+  is_compared?: boolean
+  /** Whether the history keeps the reasoning of answers. */
+  keeps_reasoning?: boolean
+}
+
+/** A task of the store, and what was read of it. */
+type KnownTask = {
+  facts: TaskFacts
+  /** Epoch of the task's detection. */
+  epoch: string
+  history: TaskHistory | undefined
+}
+
+/** Stored starts are rounded to milliseconds, and spans without a call can start earlier. */
+const analysisSlack_ms = 60_000
+
+/** Returns the request for the history of a task. */
+export function toHistoryRequest({ facts, epoch, history }: KnownTask): HistoryRequest {
+  const { project_id, task_id, conversation_id, started_at, calls } = facts
+  const from_ms = Math.max(0, Date.parse(started_at) - analysisSlack_ms)
+  return {
+    ...{ project_id, task_id, epoch, calls, history },
+    conversation_id: conversation_id ?? '',
+    from: BigInt(from_ms) * 1_000_000n,
+  }
+}
+
+type Store = Pick<ObservationStore, 'taskVersions' | 'observationsAt' | 'genAiEvents'>
+
+/** Maximum versions per page, and per task. */
+const versions_max = 10_000
+const taskVersions_max = 20_000
+/**
+ * Rows can become visible a little later than newer ones, so the read overlaps; versions already
+ * read cost a row without content.
+ */
+const overlap_ms = 120_000
+
+/**
+ * Updates the histories of tasks of one project, reading the content of new observations only. A
+ * history that cannot be extended is rebuilt. Rejects with `store_unavailable`.
+ */
+export async function readHistories(
+  store: Store,
+  project_id: string,
+  requests: readonly HistoryRequest[],
+  signal?: AbortSignal,
+): Promise<Map<HistoryRequest, TaskHistory>> {
+  const known = requests.filter(({ history }) => history !== undefined)
+  const reading = { store, project_id, ...(signal && { signal }) }
+  const fresh = await extendHistories(reading, known)
+  const rebuilt = requests.filter((one) => !fresh.has(one))
+  for (const one of rebuilt) {
+    const made = await extendHistories(reading, [{ ...one, history: undefined }])
+    for (const history of made.values()) {
+      history.calls_missing = Math.max(0, one.calls - history.calls)
+      fresh.set(one, history)
+    }
+  }
+  return fresh
+}
+
+type Reading = { store: Store; project_id: string; signal?: AbortSignal }
+
+/** Returns the histories that could be extended. */
+async function extendHistories(
+  { store, project_id, signal }: Reading,
+  requests: readonly HistoryRequest[],
+): Promise<Map<HistoryRequest, TaskHistory>> {
+  const versions = await readVersions(store, project_id, requests)
+  const late = await findLateContents(store, project_id, listBare(requests))
+  const { done, wanted } = selectWanted(requests, versions, late)
+  const chunks = createChunks()
+  for (const chunk of chunks.split(wanted, ({ version }) => version)) {
+    signal?.throwIfAborted()
+    const places = chunk.map(({ version }) => version)
+    const rows = await store.observationsAt(project_id, places, signal)
+    chunks.learn(rows)
+    const read = await addEventContents(store, project_id, rows)
+    for (const one of addRows(chunk, read)) done.delete(one)
+  }
+  for (const [one, history] of done) if (isMissingCalls(one, history)) done.delete(one)
+  return done
+}
+
+/** Selects the versions to read, and the histories that need no rebuild so far. */
+function selectWanted(
+  requests: readonly HistoryRequest[],
+  versions: ReadonlyMap<string, readonly ObservationVersion[]>,
+  late: ReadonlySet<string>,
+) {
+  const done = new Map<HistoryRequest, TaskHistory>()
+  const wanted: WantedVersion[] = []
+  for (const one of requests) {
+    const history = one.history ?? new TaskHistory(one, one.epoch, one)
+    const all = versions.get(one.task_id) ?? []
+    const read = all.slice(0, taskVersions_max)
+    if (read.length < all.length) history.left_out = `observations beyond ${taskVersions_max}`
+    const fresh = history.selectFresh(read)
+    if (fresh === 'changed' || isLate(history, late)) continue
+    if (one.is_compared === true && history.hasOthers(read)) continue
+    history.noteStored(read)
+    done.set(one, history)
+    for (const version of fresh) wanted.push({ one, history, version })
+  }
+  return { done, wanted }
+}
+
+/** Maximum calls without content whose events are looked for again, the newest of each history. */
+const bare_max = 500
+
+/** Lists read calls without content: their events can arrive later. */
+function listBare(requests: readonly HistoryRequest[]): Place[] {
+  return requests.flatMap(({ history }) => history?.bare() ?? []).slice(-bare_max)
+}
+
+/** Tells whether events came for a call that was read without content. */
+function isLate(history: TaskHistory, late: ReadonlySet<string>): boolean {
+  return history.bare().some((place) => late.has(spanKey(place)))
+}
+
+type WantedVersion = { one: HistoryRequest; history: TaskHistory; version: ObservationVersion }
+
+/** Returns the requests whose histories must be rebuilt. */
+function addRows(chunk: readonly WantedVersion[], rows: readonly Observation[]): HistoryRequest[] {
+  const byPlace = new Map(rows.map((row) => [spanKey(row), row]))
+  const byTask = new Map<WantedVersion['one'], { history: TaskHistory; rows: Observation[] }>()
+  for (const { one, history, version } of chunk) {
+    const row = byPlace.get(spanKey(version))
+    // Deleted in the meantime.
+    if (row === undefined) continue
+    const known = byTask.get(one)
+    if (known === undefined) byTask.set(one, { history, rows: [row] })
+    else known.rows.push(row)
+  }
+  const rebuilt: HistoryRequest[] = []
+  for (const [one, { history, rows: own }] of byTask) {
+    if (history.add(own) === 'rebuild') rebuilt.push(one)
+  }
+  return rebuilt
+}
+
+/** Tells whether the roll-up counts calls that are newly missing from this history. */
+function isMissingCalls({ history: before, calls }: HistoryRequest, history: TaskHistory): boolean {
+  if (before === undefined || history.left_out !== undefined) return false
+  return calls - history.calls > history.calls_missing
+}
+
+async function readVersions(
+  store: Store,
+  project_id: string,
+  requests: readonly HistoryRequest[],
+): Promise<Map<string, ObservationVersion[]>> {
+  const byTask = new Map<string, ObservationVersion[]>()
+  if (requests.length === 0) return byTask
+  const tasks = requests.map(({ task_id, from }) => ({ task_id, from }))
+  const stored_from_ms = Math.max(0, getOldestStored(requests) - overlap_ms)
+  let after: ObservationVersion | undefined
+  for (let read = 0; read <= tasks.length * taskVersions_max; ) {
+    const position = after === undefined ? {} : { after }
+    const pageRequest = { tasks, stored_from_ms, ...position, limit: versions_max }
+    const page = await store.taskVersions(project_id, pageRequest)
+    for (const version of page) {
+      const known = byTask.get(version.task_id)
+      if (known === undefined) byTask.set(version.task_id, [version])
+      else if (known.length <= taskVersions_max) known.push(version)
+    }
+    read += page.length
+    after = page.at(-1)
+    if (page.length < versions_max) break
+  }
+  return byTask
+}
+
+/** Returns the oldest progress of the histories; 0 if all versions are needed. */
+function getOldestStored(requests: readonly HistoryRequest[]): number {
+  return requests.reduce(
+    (least, { history, is_compared }) =>
+      Math.min(least, is_compared === true ? 0 : (history?.stored_at_ms ?? 0)),
+    Number.MAX_SAFE_INTEGER,
+  )
+}
