@@ -84,6 +84,8 @@ test.runIf(hasSharedFixtures)('spans of two instrumentations of one call', async
   })
   expect(task).toMatchObject({ calls: 1, merged_calls: 1 })
   expect(Number(task.cost_usd)).toBeCloseTo(0.00056, 9)
+  const { body } = await api.get('/api/v1/tasks/bug-d01/turns')
+  expect(body).toMatchObject({ total: 1, turns: [{ counted_once: true }] })
 })
 
 test.runIf(hasSharedFixtures)(

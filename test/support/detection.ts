@@ -10,6 +10,9 @@ import {
 import { collectTouched } from '../../src/capabilities/ingest/roll-up/touched.ts'
 import { type ObservationStore, openClickHouseStore } from '../../src/capabilities/storage/index.ts'
 import { taskRoutes } from '../../src/capabilities/tasks/index.ts'
+import type { ReadVerifications } from '../../src/capabilities/tasks/turns/turn-claims.ts'
+import { readVerifiedClaims } from '../../src/capabilities/verification/index.ts'
+import type { RunsDb } from '../../src/capabilities/verification/runs/store.ts'
 import { newId } from '../../src/kernel/ids.ts'
 import { systemClock } from '../../src/kernel/time.ts'
 import type { Observation } from '../../src/model/observation.ts'
@@ -128,7 +131,9 @@ export async function openDetectionApi(
 ): Promise<DetectionApi> {
   const bench = await openDetectionBench()
   const settings = { stalled_after_ms: 1_800_000 }
-  const deps = { ...bench, ...options, clock: systemClock, settings }
+  const verifications = bench.db as unknown as RunsDb
+  const readVerifications: ReadVerifications = (asked) => readVerifiedClaims(verifications, asked)
+  const deps = { ...bench, ...options, readVerifications, clock: systemClock, settings }
   const server = await createHttpServer({
     routes: [...taskRoutes(deps), ...conversationRoutes(deps), ...detectionRoutes(deps)],
     authorize,

@@ -1,3 +1,4 @@
+import { expect } from 'vitest'
 import { runDetectors } from '../../src/capabilities/detection/analyse/run-detectors.ts'
 import { reconstruct, type TaskRun } from '../../src/capabilities/detection/reconstruction/index.ts'
 import { defaultDetectionSettings } from '../../src/capabilities/detection/settings/detector-settings.ts'
@@ -41,5 +42,19 @@ export function saidIn(turns: readonly Turn[]): string[] {
   return turns.flatMap(({ messages, answer }) => [
     ...messages.map(({ role, text }) => `${role} ${text}`),
     ...(answer === null ? [] : [`assistant ${answer.text?.text ?? ''}`]),
+  ])
+}
+
+/** Checks what holds for the turns of every run. */
+export function checkTurns(run: TaskRun, turns: readonly Turn[]): void {
+  const uses = turns.flatMap(({ tool_uses }) => tool_uses.map(({ index }) => index))
+  // A task of nothing but tools has no model call, and so no turn.
+  const shown = run.calls.length === 0 ? [] : [...run.tools.keys()]
+  expect(uses.toSorted((a, b) => a - b)).toEqual(shown)
+  const fresh = run.messages.filter(({ step }) => step === null)
+  expect(turns.reduce((sum, { messages }) => sum + messages.length, 0)).toBe(fresh.length)
+  expect(turns.map(({ turn }) => turn)).toEqual([...run.calls.keys()])
+  expect(turns.flatMap(({ step }) => step ?? []).toSorted((a, b) => a - b)).toEqual([
+    ...run.steps.keys(),
   ])
 }

@@ -6,7 +6,7 @@ import { findTasks, type TaskKey } from './findings/tasks-store.ts'
 import type { DetectionPorts } from './ports.ts'
 import type { TaskRun } from './reconstruction/index.ts'
 import { readHistories, toHistoryRequest } from './worker/read-histories.ts'
-import { type CacheBounds, HistoryCache, type TaskHistory } from './worker/task-history.ts'
+import { type CacheBounds, HistoryCache, TaskHistory } from './worker/task-history.ts'
 
 /** Reads the runs of tasks as the detectors read them, with the reasoning of answers. */
 export type RunReader = {
@@ -33,6 +33,9 @@ const cacheBounds: CacheBounds = {
 
 /** Retention can take content from stored observations, so a run is read again after this time. */
 const kept_ms_max = 60_000
+
+/** Bytes of content that one statement reads. A person waits, so there are fewer statements. */
+const chunk_bytes = 8 * 1024 * 1024
 
 /** Runs of a process that are read at one time: each takes up to about 100 MB. */
 const reads_max = 4
@@ -95,10 +98,17 @@ async function readRun(
   ])
   if (facts === undefined) return undefined
   const epoch = detection?.epoch ?? ''
-  const known = toHistoryRequest({ facts, epoch, history: take(task, epoch) })
-  const request = { ...known, is_compared: true, keeps_reasoning: true }
-  const history = (await readHistories(store, project_id, [request], signal)).get(request)
-  if (history === undefined) return undefined
-  keep(task, history)
-  return history.run()
+  const asked = toHistoryRequest({ facts, epoch, history: take(task, epoch) })
+  const begun = asked.history ?? new TaskHistory(asked, epoch, { keeps_reasoning: true })
+  const request = { ...asked, history: begun, is_compared: true, keeps_reasoning: true }
+  try {
+    const read = await readHistories(store, project_id, [request], { signal, chunk_bytes })
+    const history = read.get(request)
+    if (history !== undefined) keep(task, history)
+    return history?.run()
+  } catch (error) {
+    // A request that ends before all is read leaves what it has to the next one.
+    keep(task, begun)
+    throw error
+  }
 }

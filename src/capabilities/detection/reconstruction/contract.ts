@@ -218,7 +218,7 @@ export const text_chars_max = 16_384
 export const reasoning_chars_max = 8_192
 export const reasoning_chars_sum_max = 4_000_000
 
-/** What a reconstruction keeps beside the parts that detectors read. */
+/** Parts of a run that detectors do not read; left out by default. */
 export type ReconstructionOptions = { keeps_reasoning?: boolean }
 
 /** Identity of the task that all observations belong to. */

@@ -15,8 +15,8 @@ const bodyGuess_bytes_min = 4 * 1024
 /** Bytes of an observation's bodies; 0 if unknown. */
 type Sized = { body_bytes: number }
 
-/** Splits observations into chunks whose bodies one statement reads. */
-export function createChunks() {
+/** Splits observations into chunks whose bodies one statement reads: up to some bytes. */
+export function createChunks(bytes_max = chunk_bytes) {
   let guess_bytes = bodyGuess_bytes
   return {
     /** Yields chunks; the size of unknown bodies may be learned between two of them. */
@@ -25,7 +25,7 @@ export function createChunks() {
       let bytes = 0
       for (const item of items) {
         const size_bytes = sizeOf(item).body_bytes || guess_bytes
-        if (chunk.length > 0 && (bytes + size_bytes > chunk_bytes || isFull(chunk))) {
+        if (chunk.length > 0 && (bytes + size_bytes > bytes_max || isFull(chunk))) {
           yield chunk
           chunk = []
           bytes = 0

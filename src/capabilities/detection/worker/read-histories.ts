@@ -65,10 +65,10 @@ export async function readHistories(
   store: Store,
   project_id: string,
   requests: readonly HistoryRequest[],
-  signal?: AbortSignal,
+  options: ReadOptions = {},
 ): Promise<Map<HistoryRequest, TaskHistory>> {
   const known = requests.filter(({ history }) => history !== undefined)
-  const reading = { store, project_id, ...(signal && { signal }) }
+  const reading = { store, project_id, ...options }
   const fresh = await extendHistories(reading, known)
   const rebuilt = requests.filter((one) => !fresh.has(one))
   for (const one of rebuilt) {
@@ -81,17 +81,19 @@ export async function readHistories(
   return fresh
 }
 
-type Reading = { store: Store; project_id: string; signal?: AbortSignal }
+type ReadOptions = { signal?: AbortSignal; chunk_bytes?: number }
+
+type Reading = ReadOptions & { store: Store; project_id: string }
 
 /** Returns the histories that could be extended. */
 async function extendHistories(
-  { store, project_id, signal }: Reading,
+  { store, project_id, signal, chunk_bytes }: Reading,
   requests: readonly HistoryRequest[],
 ): Promise<Map<HistoryRequest, TaskHistory>> {
   const versions = await readVersions(store, project_id, requests)
   const late = await findLateContents(store, project_id, listBare(requests))
   const { done, wanted } = selectWanted(requests, versions, late)
-  const chunks = createChunks()
+  const chunks = createChunks(chunk_bytes)
   for (const chunk of chunks.split(wanted, ({ version }) => version)) {
     signal?.throwIfAborted()
     const places = chunk.map(({ version }) => version)
@@ -162,8 +164,11 @@ function addRows(chunk: readonly WantedVersion[], rows: readonly Observation[]):
 }
 
 /** Tells whether the roll-up counts calls that are newly missing from this history. */
-function isMissingCalls({ history: before, calls }: HistoryRequest, history: TaskHistory): boolean {
-  if (before === undefined || history.left_out !== undefined) return false
+function isMissingCalls(
+  { history: before, calls, is_compared }: HistoryRequest,
+  history: TaskHistory,
+): boolean {
+  if (before === undefined || is_compared === true || history.left_out !== undefined) return false
   return calls - history.calls > history.calls_missing
 }
 

@@ -80,7 +80,9 @@ const replySchema = record('TaskTurnList', {
   content: z
     .enum(['full', 'partial', 'none'])
     .describe('How much of the content was recorded. Names and times are known without it.'),
-  turns: z.array(turnSchema).describe('The page, in the order of the starts of the calls.'),
+  turns: z
+    .array(turnSchema)
+    .describe('The page, by the starts of the calls; empty for a task without model calls.'),
   threads: z
     .array(threadSchema)
     .describe('Threads of the turns of this page, and the threads above them.'),

@@ -28,7 +28,7 @@ test.each([
   expect(titleOfTool(name, JSON.stringify(args))).toBe(title)
 })
 
-test('arguments that are no object, cut or unknown', () => {
+test('arguments that are plain text, cut or unknown', () => {
   expect(titleOfTool('python', 'print(1)\nprint(2)')).toBe('python: print(1) print(2)')
   expect(titleOfTool('say', '"hello"')).toBe('say: hello')
   expect(titleOfTool('write', '{"content":"a long \\"text\\" with no en')).toBe(

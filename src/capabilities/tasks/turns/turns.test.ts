@@ -4,7 +4,13 @@ import { agentRun } from '../../../../test/corpus/agent-run.ts'
 import { corpus } from '../../../../test/corpus/corpus.ts'
 import { fuzzRuns } from '../../../../test/support/suite/budget.ts'
 import { rowsOfTurns, taskTurns } from '../../../../test/support/task-histories.ts'
-import { findingsOfRun, saidIn, turnsOf, wholeTexts } from '../../../../test/support/turns.ts'
+import {
+  checkTurns,
+  findingsOfRun,
+  saidIn,
+  turnsOf,
+  wholeTexts,
+} from '../../../../test/support/turns.ts'
 import type { Observation } from '../../../model/observation.ts'
 import { readHistory } from '../../detection/index.ts'
 import type { TaskRun } from '../../detection/reconstruction/index.ts'
@@ -201,18 +207,6 @@ test('texts that exceed the budget of a page end it, after at least one turn', (
   expect(turnsOf(rows, { ...wholeTexts, page_chars: 1 }).turns).toHaveLength(1)
   expect(turnsOf(rows, { ...wholeTexts, page_chars: 150 }).turns.length).toBeLessThan(6)
 })
-
-/** Checks what holds for the turns of every run. */
-function checkTurns(run: TaskRun, turns: readonly Turn[]): void {
-  const uses = turns.flatMap(({ tool_uses }) => tool_uses.map(({ index }) => index))
-  expect(uses.toSorted((a, b) => a - b)).toEqual([...run.tools.keys()])
-  const fresh = run.messages.filter(({ step }) => step === null)
-  expect(turns.reduce((sum, { messages }) => sum + messages.length, 0)).toBe(fresh.length)
-  expect(turns.map(({ turn }) => turn)).toEqual([...run.calls.keys()])
-  expect(turns.flatMap(({ step }) => step ?? []).toSorted((a, b) => a - b)).toEqual([
-    ...run.steps.keys(),
-  ])
-}
 
 function checkIterations(run: TaskRun, turns: readonly Turn[]): void {
   for (const finding of findingsOfRun(run)) {

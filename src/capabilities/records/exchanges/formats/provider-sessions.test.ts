@@ -1,15 +1,12 @@
 import { describe, expect, test } from 'vitest'
 import {
   endpointOf,
-  type RecordedExchange,
   recordedSessions,
+  rowOfExchange,
 } from '../../../../../test/support/provider-sessions.ts'
 import { hasSharedFixtures } from '../../../../../test/support/shared-fixtures.ts'
 import { objectFrom, parsedJson, textFrom } from '../../../../kernel/json-values.ts'
-import type { ExchangeFacts } from '../../../../model/exchange.ts'
 import type { Observation } from '../../../../model/observation.ts'
-import { createPricing } from '../../pricing/index.ts'
-import { exchangeToObservation } from '../mapping/exchange-to-records.ts'
 
 type Call = { id: string | null; name: string; arguments: unknown }
 
@@ -32,37 +29,6 @@ type Expected = {
 }
 
 const sessions = recordedSessions<Expected>()
-
-const pricing = createPricing()
-
-function observationOf(
-  { request, response }: RecordedExchange,
-  endpoint: ExchangeFacts['endpoint'],
-): Observation {
-  const path_model = /\/models\/([^:/?]+):/.exec(request.path)?.[1]
-  const facts: ExchangeFacts = {
-    ...{ project_id: '0198c0de-0000-7000-8000-00000000000a', endpoint, provider: 'openai' },
-    ...{ trace_id: '0198c0de-0000-7000-8000-000000000001', observation_id: 'o1' },
-    ...{ parent_observation_id: '', start_time: '1790000000000000000' },
-    ...{ end_time: '1790000001000000000', first_token_time: null, outcome: 'complete' },
-    ...{ status_code: response.status, error_type: '', error_message: '' },
-    ...{ streamed: response.streamed, usage_requested_by_us: false, request_bytes: 1 },
-    ...{ response_bytes: 1, response_encoding: '', content_state: 'full', task_id: '' },
-    response_type: response.headers['content-type'] ?? '',
-    ...{ task_name: '', conversation_id: '', user_id: '', environment: '', release: '' },
-    attributes: {},
-    ...(path_model !== undefined && { path_model }),
-  }
-  return exchangeToObservation(
-    {
-      facts,
-      request: Buffer.from(JSON.stringify(request.body ?? {})),
-      response: Buffer.from(response.body),
-    },
-    'm',
-    { pricing, countTokens: () => 0, response_bytes_max: 10_000_000 },
-  )
-}
 
 /** Words of the providers in those of OpenAI's chat, as rows have them. */
 const reasons: Record<string, string> = {
@@ -137,7 +103,7 @@ describe.runIf(hasSharedFixtures)('recorded sessions of providers', () => {
       const endpoint = endpointOf(exchange.request)
       const row = rows[at]
       if (endpoint === undefined || row === undefined) continue
-      expectRow(observationOf(exchange, endpoint), row)
+      expectRow(rowOfExchange(exchange, endpoint), row)
     }
   })
 
@@ -149,7 +115,7 @@ describe.runIf(hasSharedFixtures)('recorded sessions of providers', () => {
         const { body } = exchange.response
         for (let end = 0; end < body.length; end += Math.max(1, Math.floor(body.length / 40))) {
           const response = { ...exchange.response, body: body.slice(0, end) }
-          const row = observationOf({ ...exchange, response }, endpoint)
+          const row = rowOfExchange({ ...exchange, response }, endpoint)
           expect(row.attributes['mapping.error']).toBeUndefined()
         }
       }
