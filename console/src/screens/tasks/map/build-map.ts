@@ -91,75 +91,61 @@ function sum(a: Amount, b: Amount): Amount {
 const isFailed = ({ status, error }: Turn) => status === 'error' || error !== null
 
 /** Sizes of the drawing in pixels. */
-export const box = { width: 190, height: 52, gap: 16, column: 300 } as const
+export const box = { width: 200, height: 52, gap: 16, indent: 28, right: 560 } as const
 
 /** A node with its corner. */
 export type Placed = MapNode & { x: number; y: number }
 
 /**
- * Places nodes in layers: models, agents by their depth, tools. In a layer, a node stands near those
- * that it is linked to in the layer before.
+ * Places agents on the left, as a tree of who began whom, and models and tools on the right, each
+ * near the agents that use it.
  */
 export function placeNodes(
   nodes: readonly MapNode[],
   edges: readonly MapEdge[],
 ): { placed: Placed[]; width: number; height: number } {
-  const layers = layersOf(nodes, edges)
-  const placed = new Map<string, Placed>()
-  for (const [column, layer] of layers.entries()) {
-    const wanted = (node: MapNode) => meanOf(linkedTo(node.id, edges, placed))
-    const ordered = column === 0 ? layer : layer.toSorted((a, b) => wanted(a) - wanted(b))
-    for (const [row, node] of ordered.entries()) {
-      placed.set(node.id, { ...node, x: column * box.column, y: row * (box.height + box.gap) })
-    }
-  }
-  const rows = Math.max(1, ...layers.map(({ length }) => length))
-  return {
-    placed: [...placed.values()],
-    width: Math.max(0, layers.length - 1) * box.column + box.width,
-    height: rows * (box.height + box.gap) - box.gap,
-  }
+  const top = (row: number) => row * (box.height + box.gap)
+  const agents = listAgents(nodes, edges).map(({ node, depth }, row) => {
+    return { ...node, x: Math.min(depth * box.indent, deepest_px), y: top(row) }
+  })
+  const others = nodes
+    .filter(({ kind }) => kind !== 'agent')
+    .map((node) => ({ node, wanted: meanHeight(node, edges, agents) }))
+    .toSorted((a, b) => kinds[a.node.kind] - kinds[b.node.kind] || a.wanted - b.wanted)
+    .map(({ node }, row) => ({ ...node, x: box.right, y: top(row) }))
+  const rows = Math.max(1, agents.length, others.length)
+  return { placed: [...agents, ...others], width: box.right + box.width, height: top(rows) }
 }
 
-function layersOf(nodes: readonly MapNode[], edges: readonly MapEdge[]): MapNode[][] {
-  const depths = depthsOf(nodes, edges)
-  const agents = Map.groupBy(
-    nodes.filter(({ kind }) => kind === 'agent'),
-    ({ id }) => depths.get(id) ?? 0,
-  )
-  const ofKind = (kind: MapNode['kind']) => nodes.filter((node) => node.kind === kind)
-  const layers = [
-    ofKind('model'),
-    ...[...agents].toSorted(([a], [b]) => a - b).map(([, some]) => some),
-    ofKind('tool'),
-  ]
-  return layers.filter(({ length }) => length > 0)
-}
+const kinds = { agent: 0, model: 1, tool: 2 } as const
+const deepest_px = 160
 
-/** Returns how many agents stand above each agent, at most as many as there are. */
-function depthsOf(nodes: readonly MapNode[], edges: readonly MapEdge[]): Map<string, number> {
-  const agents = new Set(nodes.filter(({ kind }) => kind === 'agent').map(({ id }) => id))
-  const links = edges.filter(({ from, to }) => agents.has(from) && agents.has(to))
-  const begun = new Set(links.map(({ to }) => to))
-  const depths = new Map([...agents].filter((id) => !begun.has(id)).map((id) => [id, 0]))
-  for (let round = 0; round < agents.size; round += 1) {
-    for (const { from, to } of links) {
-      const above = depths.get(from)
-      if (above !== undefined && !depths.has(to)) depths.set(to, above + 1)
-    }
-  }
-  return depths
-}
-
-function linkedTo(
-  id: string,
+/** Lists agents in the order of a tree, each behind the one that began it first. */
+function listAgents(
+  nodes: readonly MapNode[],
   edges: readonly MapEdge[],
-  placed: ReadonlyMap<string, Placed>,
-): number[] {
-  const others = edges.flatMap(({ from, to }) => (from === id ? [to] : to === id ? [from] : []))
-  return others.flatMap((other) => placed.get(other)?.y ?? [])
+): { node: MapNode; depth: number }[] {
+  const agents = nodes.filter(({ kind }) => kind === 'agent')
+  const below = (id: string) =>
+    edges
+      .filter(({ from }) => from === id)
+      .flatMap(({ to }) => agents.find((one) => one.id === to) ?? [])
+  const begun = new Set(agents.flatMap(({ id }) => below(id).map((each) => each.id)))
+  const listed = new Map<string, { node: MapNode; depth: number }>()
+  const add = (node: MapNode, depth: number): void => {
+    if (listed.has(node.id)) return
+    listed.set(node.id, { node, depth })
+    for (const each of below(node.id)) add(each, depth + 1)
+  }
+  // Agents that nobody began come first; a circle of agents begins anywhere.
+  for (const node of agents.toSorted((a, b) => Number(begun.has(a.id)) - Number(begun.has(b.id)))) {
+    add(node, 0)
+  }
+  return [...listed.values()]
 }
 
-function meanOf(values: readonly number[]): number {
-  return values.length === 0 ? 0 : values.reduce((all, one) => all + one, 0) / values.length
+function meanHeight({ id }: MapNode, edges: readonly MapEdge[], agents: readonly Placed[]): number {
+  const users = edges.filter(({ to }) => to === id).map(({ from }) => from)
+  const heights = agents.filter((agent) => users.includes(agent.id)).map(({ y }) => y)
+  return heights.reduce((all, one) => all + one, 0) / Math.max(1, heights.length)
 }

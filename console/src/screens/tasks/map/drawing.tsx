@@ -6,6 +6,8 @@ import { box, type MapEdge, type MapNode, type Placed, placeNodes } from './buil
 import css from './map.module.css'
 
 const thickness_max = 12
+/** Room for labels before the target. */
+const labels_px = 130
 
 /** The map as a drawing: buttons for the nodes over lines for what they did. */
 export function Drawing({
@@ -24,7 +26,8 @@ export function Drawing({
           {edges.map((edge) => {
             const [from, to] = [byId.get(edge.from), byId.get(edge.to)]
             if (from === undefined || to === undefined) return null
-            return <Line key={`${edge.from} ${edge.to}`} edge={edge} from={from} to={to} />
+            const line = { edge, from, to, arrival: arrivalOf(edge, edges) }
+            return <Line key={`${edge.from} ${edge.to}`} {...line} />
           })}
         </svg>
         {placed.map((node) => (
@@ -35,25 +38,54 @@ export function Drawing({
   )
 }
 
-function Line({ edge, from, to }: { edge: MapEdge; from: Placed; to: Placed }) {
-  const isForward = to.x > from.x
-  const [x1, x2] = isForward ? [from.x + box.width, to.x] : [from.x, to.x + box.width]
-  const [y1, y2] = [from.y + box.height / 2, to.y + box.height / 2]
-  const middle = (x1 + x2) / 2
+/** Returns the share of the height of the target at which a line arrives, so that none overlap. */
+function arrivalOf(edge: MapEdge, edges: readonly MapEdge[]): number {
+  const arriving = edges.filter(({ to }) => to === edge.to)
+  return (arriving.indexOf(edge) + 1) / (arriving.length + 1)
+}
+
+function Line({
+  edge,
+  from,
+  to,
+  arrival,
+}: {
+  edge: MapEdge
+  from: Placed
+  to: Placed
+  arrival: number
+}) {
+  const isBranch = to.kind === 'agent'
   const width = edge.repeats > 0 ? Math.min(thickness_max, 3 + edge.repeats) : 1.5
   const cost = edge.cost_usd > 0 ? ` ${formatUsd(String(edge.cost_usd))}` : ''
+  const failed = edge.failed > 0 ? `, ${formatCount(edge.failed)} failed` : ''
+  const y = to.y + box.height * arrival
   return (
     <>
       <path
-        d={`M ${x1} ${y1} C ${middle} ${y1}, ${middle} ${y2}, ${x2} ${y2}`}
+        d={isBranch ? branch(from, to) : curve(from, to, y)}
         strokeWidth={width}
         className={classes(css.line, edge.repeats > 0 && css.loop)}
       />
-      <text x={middle} y={(y1 + y2) / 2 - 4} className={css.label}>
-        {`×${formatCount(edge.count)}${cost}${edge.failed > 0 ? ` (${edge.failed} failed)` : ''}`}
-      </text>
+      {!isBranch && (
+        <text x={to.x - 8} y={y - 3} className={css.label}>
+          {`×${formatCount(edge.count)}${cost}${failed}`}
+        </text>
+      )}
     </>
   )
+}
+
+function curve(from: Placed, to: Placed, y: number): string {
+  const [x1, y1] = [from.x + box.width, from.y + box.height / 2]
+  const middle = x1 + (to.x - x1) / 3
+  return `M ${x1} ${y1} C ${middle} ${y1}, ${middle} ${y}, ${to.x - labels_px} ${y} H ${to.x}`
+}
+
+/** The line from an agent down to one that it began. */
+function branch(from: Placed, to: Placed): string {
+  const x = Math.min(from.x, to.x) + box.indent / 2
+  return `M ${x} ${from.y + box.height} V ${to.y + box.height / 2} H ${to.x}`
 }
 
 function Node({ node }: { node: Placed }) {

@@ -27,7 +27,7 @@ export function Messages({ turn }: { turn: Turn }) {
       {!isTalkOnly && <HistoryBreak of={history} />}
       {!isTalkOnly && <EarlierMessages turn={turn} />}
       {shown.map(({ message, name }) => (
-        <Message key={name} message={message} name={name} />
+        <Message key={name} message={message} name={name} thread={turn.thread} />
       ))}
       {messages_left_out > 0 && (
         <p className={ui.soft}>{formatCount(messages_left_out)} more new messages are not shown.</p>
@@ -106,6 +106,12 @@ function EarlierList({ turn }: { turn: Turn }) {
   )
 }
 
+function whoSaid({ role, from_harness }: TurnMessage, isInside: boolean): string {
+  if (from_harness) return 'Harness'
+  // What a sub-agent gets as the text of a user is the text of the agent that began it.
+  return role === 'user' && isInside ? 'Asked' : roles[role]
+}
+
 const roles: Record<TurnMessage['role'], string> = {
   system: 'System',
   user: 'User',
@@ -113,8 +119,18 @@ const roles: Record<TurnMessage['role'], string> = {
   tool: 'Tool result without its call',
 }
 
-function Message({ message, name }: { message: TurnMessage; name: string }) {
-  const { role, from_harness } = message
+function Message({
+  message,
+  name,
+  thread,
+}: {
+  message: TurnMessage
+  name: string
+  thread: number
+}) {
+  const { threads } = useTurnView()
+  const { role } = message
+  const isInside = threads.find((each) => each.thread === thread)?.kind === 'sub_agent'
   if (role === 'system') {
     const title = (
       <span className={ui.soft}>
@@ -129,7 +145,7 @@ function Message({ message, name }: { message: TurnMessage; name: string }) {
   }
   return (
     <div className={css.message}>
-      <div className={css.role}>{from_harness ? 'Harness' : roles[role]}</div>
+      <div className={css.role}>{whoSaid(message, isInside)}</div>
       <div className={css.said}>
         {role === 'tool' ? <Content of={message} /> : <LongText text={message.text} />}
       </div>

@@ -1,5 +1,5 @@
 import { useMemo } from 'react'
-import type { Finding, TaskTurnList, Turn } from '../../../api/schema.gen.d.ts'
+import type { Finding, TaskTurnList, Turn, TurnThread } from '../../../api/schema.gen.d.ts'
 import { useKeys } from '../../../app/keys.ts'
 import { useUrlState } from '../../../app/use-search.ts'
 import { Button } from '../../../ui/parts.tsx'
@@ -55,7 +55,7 @@ function Turns({ replies, findings, pages }: TurnsProps) {
   const items = useMemo(() => {
     const { agent, tool, model } = search
     const some = filterTurns(turns, threads, { agent, tool, model })
-    const shown = isTalkOnly ? some.filter(hasTalk) : some
+    const shown = isTalkOnly ? some.filter((turn) => hasTalk(turn, threads)) : some
     const isFlat = isTalkOnly || some.length < turns.length
     return isFlat
       ? shown.map((turn) => ({ kind: 'turn' as const, turn }))
@@ -98,8 +98,9 @@ function Turns({ replies, findings, pages }: TurnsProps) {
   )
 }
 
-/** Returns whether a person or the agent said something in the turn. */
-function hasTalk({ messages, answer }: Turn): boolean {
+/** Returns whether a person or the agent said something to the other in the turn. */
+function hasTalk({ messages, answer, thread }: Turn, threads: readonly TurnThread[]): boolean {
+  if (threads.find((each) => each.thread === thread)?.kind === 'sub_agent') return false
   return messages.some(isTalk) || (answer?.text?.text ?? '') !== ''
 }
 
