@@ -6,15 +6,17 @@ import { rememberList } from '../../app/list-walk.ts'
 import { useProjectId } from '../../app/project.ts'
 import { useUrlState } from '../../app/use-search.ts'
 import { FilterField } from '../../ui/filter-field.tsx'
+import { type KnownValues, proposeFilter } from '../../ui/filter-language.ts'
 import { formatCount } from '../../ui/format.ts'
 import { List } from '../../ui/list.tsx'
+import { NewRowsButton } from '../../ui/new-rows-button.tsx'
 import { Button, Heading } from '../../ui/parts.tsx'
 import { Empty } from '../../ui/states.tsx'
 import ui from '../../ui/ui.module.css'
 import { taskColumns } from './list/columns.tsx'
 import css from './list/list.module.css'
 import { Peek } from './list/peek.tsx'
-import { type KnownValues, parseTaskFilter, proposeFilter } from './list/task-filter.ts'
+import { parseTaskFilter, taskFields } from './list/task-filter.ts'
 import { sortingOf, useTaskList } from './list/use-task-list.ts'
 
 /** Columns that have room beside the peek. */
@@ -39,7 +41,7 @@ export function Tasks() {
   return (
     <>
       <Heading title="Tasks">
-        <NewTasks count={fresh.count} show={fresh.show} />
+        <NewRowsButton count={fresh.count} show={fresh.show} />
         {tasks.total !== undefined && (
           <span className={ui.soft}>{formatCount(tasks.total)} tasks</span>
         )}
@@ -66,22 +68,6 @@ export function Tasks() {
   )
 }
 
-function NewTasks({ count, show }: { count: number; show: () => void }) {
-  const showOnTop = () => {
-    show()
-    window.scrollTo({ top: 0 })
-  }
-  return (
-    <span role="status">
-      {count > 0 && (
-        <Button small look="primary" onClick={showOnTop}>
-          {count >= 50 ? '50 or more' : count} new
-        </Button>
-      )}
-    </span>
-  )
-}
-
 function Filter({ rows }: { rows: readonly Task[] }) {
   const [{ q = '' }, change] = useUrlState()
   const known = useMemo(() => knownValues(rows), [rows])
@@ -92,7 +78,7 @@ function Filter({ rows }: { rows: readonly Task[] }) {
       placeholder="Filter: state:failed severity:high model:… cost>0.1 words"
       value={q}
       onApply={(text) => change({ q: text, peek: undefined }, { push: true })}
-      propose={(text, cursor) => proposeFilter(text, cursor, known)}
+      propose={(text, cursor) => proposeFilter(taskFields, { text, cursor, known })}
       faults={faults}
     />
   )

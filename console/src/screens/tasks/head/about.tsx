@@ -2,11 +2,11 @@ import { Link } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
 import { api } from '../../../api/client.ts'
 import type { Task } from '../../../api/schema.gen.d.ts'
+import { quoteValue } from '../../../ui/filter-language.ts'
 import { Badge, classes, Severity, Time } from '../../../ui/parts.tsx'
 import { Plain } from '../../../ui/text.tsx'
 import ui from '../../../ui/ui.module.css'
 import { TaskState } from '../list/columns.tsx'
-import { quoteValue } from '../list/task-filter.ts'
 import css from './head.module.css'
 
 const chips_max = 3

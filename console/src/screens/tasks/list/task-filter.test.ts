@@ -1,12 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import {
-  parseTaskFilter,
-  proposeFilter,
-  quoteValue,
-  splitFilter,
-  taskFields,
-} from './task-filter.ts'
+import { proposeFilter, quoteValue, splitFilter } from '../../../ui/filter-language.ts'
+import { parseTaskFilter, taskFields } from './task-filter.ts'
 
 describe('a filter of tasks', () => {
   test.each([
@@ -77,10 +72,9 @@ describe('a filter of tasks', () => {
 })
 
 describe('proposals', () => {
+  const known = { model: ['gpt-4.1', 'claude 4'] }
   const textsOf = (text: string, cursor = text.length) =>
-    proposeFilter(text, cursor, { model: ['gpt-4.1', 'claude 4'] }).proposals.map(
-      (each) => each.text,
-    )
+    proposeFilter(taskFields, { text, cursor, known }).proposals.map((each) => each.text)
 
   test('fields by their beginning; all of them for an empty part', () => {
     expect(textsOf('st')).toEqual(['state:'])
@@ -95,7 +89,7 @@ describe('proposals', () => {
   })
 
   test('replace the whole part at the cursor', () => {
-    const { from, to } = proposeFilter('a state:com b', 9, {})
+    const { from, to } = proposeFilter(taskFields, { text: 'a state:com b', cursor: 9, known })
     expect([from, to]).toEqual([2, 11])
   })
 })
