@@ -5,7 +5,7 @@ import { Json } from '../../../ui/json.tsx'
 import { Badge, Button, Facts, Severity } from '../../../ui/parts.tsx'
 import { Plain } from '../../../ui/text.tsx'
 import ui from '../../../ui/ui.module.css'
-import { pointAt } from '../turns/use-target.ts'
+import { jumpTo } from '../turns/use-target.ts'
 import css from './head.module.css'
 
 const folded_max = 3
@@ -87,7 +87,7 @@ function JumpToStep({ finding }: { finding: Finding }) {
       ? 'Show the call'
       : `Step ${start_step + 1}`
   return (
-    <Button small onClick={() => change({ tab: undefined, ...pointAt(target) }, { push: true })}>
+    <Button small onClick={() => change(jumpTo(target), { push: true })}>
       {name}
     </Button>
   )

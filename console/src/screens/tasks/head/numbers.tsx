@@ -3,6 +3,7 @@ import {
   formatCompact,
   formatCount,
   formatDuration,
+  formatNumberOf,
   formatShare,
   formatUsd,
 } from '../../../ui/format.ts'
@@ -16,7 +17,7 @@ export function Numbers({ task }: { task: Task }) {
     <dl className={css.numbers}>
       <Figure name="Cost" value={formatUsd(task.cost_usd)}>
         {[
-          unpriced_calls > 0 && `${formatCount(unpriced_calls)} calls without a price`,
+          unpriced_calls > 0 && `${formatNumberOf(unpriced_calls, 'call')} without a price`,
           task.partially_priced_calls > 0 && `${task.partially_priced_calls} priced in part`,
         ]}
       </Figure>
@@ -42,7 +43,7 @@ export function Numbers({ task }: { task: Task }) {
 
 function trustOf({ trust_score, verification_state }: Task): string {
   if (trust_score !== null) return formatShare(trust_score)
-  return verification_state === 'not_verified' ? 'not verified' : verification_state
+  return verification_state === 'verified' ? 'undecided' : verification_state.replace('_', ' ')
 }
 
 function bucketsOf(tokens: Task['tokens']): (string | false)[] {
@@ -55,7 +56,7 @@ function bucketsOf(tokens: Task['tokens']): (string | false)[] {
   ] as const
   return [
     ...buckets.map(([name, count]) => count > 0 && `${formatCompact(count)} ${name}`),
-    tokens.estimated_calls > 0 && `${formatCount(tokens.estimated_calls)} calls estimated`,
+    tokens.estimated_calls > 0 && `${formatNumberOf(tokens.estimated_calls, 'call')} estimated`,
   ]
 }
 

@@ -4,7 +4,7 @@ import { formatCount, formatUsd } from '../../../ui/format.ts'
 import { Badge, Button, Severity, Time } from '../../../ui/parts.tsx'
 import { Plain } from '../../../ui/text.tsx'
 import ui from '../../../ui/ui.module.css'
-import { pointAt } from '../turns/use-target.ts'
+import { jumpTo } from '../turns/use-target.ts'
 import css from './head.module.css'
 
 type VerdictProps = {
@@ -65,10 +65,7 @@ function RootCause({
   const { step, type, finding_id } = root_cause
   const finding = findings.find((one) => one.finding_id === finding_id)
   const go = () =>
-    change(
-      { tab: undefined, ...pointAt(step === null ? { finding: finding_id } : { step }) },
-      { push: true },
-    )
+    change(jumpTo(step === null ? { finding: finding_id } : { step }), { push: true })
   return (
     <div className={css.cause}>
       <span className={css.causeText}>

@@ -1,5 +1,5 @@
 import type { Turn, TurnClaim } from '../../../api/schema.gen.d.ts'
-import { formatShare } from '../../../ui/format.ts'
+import { formatNumberOf, formatShare } from '../../../ui/format.ts'
 import { Badge, classes, type Tone } from '../../../ui/parts.tsx'
 import { LongText, Plain } from '../../../ui/text.tsx'
 import ui from '../../../ui/ui.module.css'
@@ -14,8 +14,8 @@ const verdicts: Record<TurnClaim['verdict'], { word: string; tone?: Tone; line?:
   likely: { word: 'likely', tone: 'good', line: css['likely'] ?? '' },
   contradicted: { word: 'contradicted', tone: 'bad', line: css['contradicted'] ?? '' },
   not_found: { word: 'not found in the sources', tone: 'warn', line: css['notFound'] ?? '' },
-  unverifiable: { word: 'cannot be checked' },
-  skipped: { word: 'skipped' },
+  unverifiable: { word: 'cannot be checked', line: css['unchecked'] ?? '' },
+  skipped: { word: 'skipped', line: css['unchecked'] ?? '' },
 }
 
 /** The answer of a call. Claims are underlined; a list below says what is known about each. */
@@ -79,7 +79,7 @@ function Claims({ turn: { turn, verification } }: { turn: Turn }) {
   const bad = claims.filter(({ verdict }) => verdict === 'contradicted').length
   const title = (
     <>
-      {claims_total} claims
+      {formatNumberOf(claims_total, 'claim')}
       {trust_score !== null && <Badge>trust {formatShare(trust_score)}</Badge>}
       {bad > 0 && <Badge tone="bad">{bad} contradicted</Badge>}
     </>

@@ -28,3 +28,11 @@ function parseTree(text: string): object | undefined {
     return undefined
   }
 }
+
+const beginning_max = 150
+
+/** Returns the beginning of a text as one line. */
+export function beginning(text: string): string {
+  const line = text.slice(0, beginning_max).replaceAll(/\s+/g, ' ')
+  return text.length > beginning_max ? `${line}…` : line
+}

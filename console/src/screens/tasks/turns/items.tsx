@@ -1,5 +1,5 @@
 import type { Turn, TurnThread } from '../../../api/schema.gen.d.ts'
-import { formatUsd } from '../../../ui/format.ts'
+import { formatNumberOf, formatUsd } from '../../../ui/format.ts'
 import { Badge } from '../../../ui/parts.tsx'
 import { Plain } from '../../../ui/text.tsx'
 import ui from '../../../ui/ui.module.css'
@@ -86,7 +86,8 @@ function ThreadCard({ thread, items }: { thread: TurnThread; items: readonly Tur
         <Plain>{thread.agent_name || `Thread ${thread.thread + 1}`}</Plain>
       </strong>
       <span className={ui.soft}>
-        {thread.turns} calls{cost > 0 && ` · ${formatUsd(String(cost))}`}
+        {formatNumberOf(thread.turns, 'call')}
+        {cost > 0 && ` · ${formatUsd(String(cost))}`}
         {thread.held && ' · a part of the history is held by the provider'}
       </span>
     </>

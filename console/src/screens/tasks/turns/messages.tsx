@@ -1,17 +1,16 @@
 import { useMemo } from 'react'
 import type { Turn, TurnMessage } from '../../../api/schema.gen.d.ts'
-import { formatCount } from '../../../ui/format.ts'
+import { formatCount, formatNumberOf } from '../../../ui/format.ts'
 import { Badge, Button } from '../../../ui/parts.tsx'
 import { LongText, Plain } from '../../../ui/text.tsx'
 import ui from '../../../ui/ui.module.css'
-import { Content } from './content.tsx'
+import { beginning, Content } from './content.tsx'
 import { Fold } from './fold.tsx'
 import { earlierThan } from './group-turns.ts'
 import css from './turns.module.css'
 import { useTurnView } from './view.ts'
 
 const earlier_max = 200
-const line_max = 160
 
 /** What a call sent: the earlier messages as a number, and the new ones. */
 export function Messages({ turn }: { turn: Turn }) {
@@ -61,7 +60,8 @@ function EarlierMessages({ turn }: { turn: Turn }) {
       name={`h${turn.turn}`}
       title={
         <span className={ui.soft}>
-          {formatCount(earlier_messages)} earlier messages{held}
+          {formatNumberOf(earlier_messages, 'earlier message')}
+          {held}
         </span>
       }
     >
@@ -97,7 +97,7 @@ function EarlierList({ turn }: { turn: Turn }) {
             </Button>
             <span className={ui.soft}>{each.role}</span>
             <span className={ui.cut}>
-              <Plain>{each.text.slice(0, line_max).replaceAll(/\s+/g, ' ')}</Plain>
+              <Plain>{beginning(each.text)}</Plain>
             </span>
           </li>
         ))}
@@ -134,7 +134,7 @@ function Message({
   if (role === 'system') {
     const title = (
       <span className={ui.soft}>
-        System: <Plain>{message.text.slice(0, line_max).replaceAll(/\s+/g, ' ')}</Plain>
+        System: <Plain>{beginning(message.text)}</Plain>
       </span>
     )
     return (

@@ -3,11 +3,9 @@ import { formatDuration } from '../../../ui/format.ts'
 import { Badge } from '../../../ui/parts.tsx'
 import { Plain } from '../../../ui/text.tsx'
 import ui from '../../../ui/ui.module.css'
-import { Content } from './content.tsx'
+import { beginning, Content } from './content.tsx'
 import { Fold } from './fold.tsx'
 import css from './turns.module.css'
-
-const beginning_max = 140
 
 /** A tool use as one line: tool, main argument, outcome. Arguments and result are inside. */
 export function ToolLine({ use }: { use: TurnToolUse }) {
@@ -54,9 +52,4 @@ function ToolDetails({ use }: { use: TurnToolUse }) {
 
 function NotRecorded() {
   return <p className={ui.soft}>Not recorded</p>
-}
-
-function beginning(text: string): string {
-  const line = text.slice(0, beginning_max).replaceAll(/\s+/g, ' ')
-  return text.length > beginning_max ? `${line}…` : line
 }

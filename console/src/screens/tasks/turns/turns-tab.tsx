@@ -93,6 +93,7 @@ function Turns({ replies, findings, pages }: TurnsProps) {
           {sentence}
         </p>
       ))}
+      {target === undefined && !pages.hasMore && <NotFound />}
       <Items of={items} />
     </TurnViewProvider>
   )
@@ -143,6 +144,14 @@ function Filters({
       </span>
     </>
   )
+}
+
+/** Says that the turn of a link does not exist, such as after an erasure. */
+function NotFound() {
+  const [{ step, turn, finding }] = useUrlState()
+  if (step === undefined && turn === undefined && finding === undefined) return null
+  const what = finding === undefined ? 'The step' : 'The finding'
+  return <p role="status">{what} of this link is not at any turn of this task.</p>
 }
 
 function NoTurns() {

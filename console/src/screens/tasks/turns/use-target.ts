@@ -14,6 +14,17 @@ export function pointAt(target: { step?: number | null; turn?: number; finding?:
   return { ...none, finding }
 }
 
+/** Returns the part of a URL that opens the turns at a target, whatever was chosen before. */
+export function jumpTo(target: Parameters<typeof pointAt>[0]): Search {
+  return { ...everything, ...pointAt(target) }
+}
+
+/** Choices that could hide a turn. */
+const everything = {
+  ...{ tab: undefined, talk: undefined },
+  ...{ agent: undefined, tool: undefined, model: undefined },
+}
+
 const none = { step: undefined, turn: undefined, finding: undefined }
 
 /** Returns the turn that the URL points at; undefined if it is not among these. */
