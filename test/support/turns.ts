@@ -2,12 +2,12 @@ import { expect } from 'vitest'
 import { runDetectors } from '../../src/capabilities/detection/analyse/run-detectors.ts'
 import { reconstruct, type TaskRun } from '../../src/capabilities/detection/reconstruction/index.ts'
 import { defaultDetectionSettings } from '../../src/capabilities/detection/settings/detector-settings.ts'
+import { buildTurns } from '../../src/capabilities/tasks/turns/build-turns.ts'
 import {
   type FindingPlaces,
   markFindings,
 } from '../../src/capabilities/tasks/turns/mark-findings.ts'
 import type { Turn } from '../../src/capabilities/tasks/turns/turn-schema.ts'
-import { buildTurns } from '../../src/capabilities/tasks/turns/turns.ts'
 import type { Observation } from '../../src/model/observation.ts'
 
 const settings = defaultDetectionSettings()

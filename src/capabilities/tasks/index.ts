@@ -8,7 +8,7 @@ import { getTask } from './task.ts'
 import { listTasks } from './tasks.ts'
 import { getTaskTimeline } from './timeline.ts'
 import { getTaskToolCalls } from './tool-calls.ts'
-import { getTaskTurns, type TurnDeps } from './turns/get-turns.ts'
+import { getTaskTurns, type TurnDeps } from './turns/turns.ts'
 
 export { callSumFields, callSumsFrom } from './call-sums.ts'
 export { findJoinedTask } from './joined-task.ts'

@@ -62,6 +62,9 @@ export const callErrorSchema = z
 
 const bucket = (tokens: string) => count.nullable().describe(`${tokens} null when unknown.`)
 
+/** How a proxied call ended; empty for other calls. */
+export const callOutcomeSchema = z.enum(outcomes).or(z.literal('')).meta({ id: 'CallOutcome' })
+
 /** Tokens of a call. */
 export const callTokensSchema = z
   .strictObject({
@@ -83,10 +86,7 @@ const modelCallSchema = record('ModelCallEntry', {
   type: z.enum(['generation', 'embedding']).describe('Kind of model call.'),
   name: z.string().describe('The name of the observation.'),
   status: z.enum(statuses).describe('Status of the call.'),
-  outcome: z
-    .enum(outcomes)
-    .or(z.literal(''))
-    .describe('How a proxied call ended; empty for other calls.'),
+  outcome: callOutcomeSchema.describe('How a proxied call ended; empty for other calls.'),
   status_code: count.describe('HTTP status that the client got; 0 when unknown.'),
   counted_with: z
     .string()

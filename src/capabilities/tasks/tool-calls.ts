@@ -88,6 +88,17 @@ export const referenceSchema = record('ObservationReference', {
   observation_id: z.string(),
 })
 
+/** How much of the content of calls was recorded. */
+export const recordedContentSchema = z
+  .enum(['full', 'partial', 'none'])
+  .meta({ id: 'RecordedContent' })
+
+/** How a tool call failed. */
+export const toolFaultSchema = z.enum(['error', 'outage']).meta({ id: 'ToolFault' })
+
+/** Which end of a tool call is missing. */
+export const toolOrphanSchema = z.enum(['call', 'result']).meta({ id: 'ToolOrphan' })
+
 /** One tool call, with its result. */
 const toolCallSchema = record('ToolCall', {
   tool_call_id: z
@@ -98,8 +109,7 @@ const toolCallSchema = record('ToolCall', {
   arguments_valid: z.boolean().describe('`false`: the arguments are not valid JSON.'),
   answered: z.boolean().describe('Whether a result came, or the tool is known to have run.'),
   result: textSchema.describe('The result; null when none came or its content is unknown.'),
-  error: z
-    .enum(['error', 'outage'])
+  error: toolFaultSchema
     .nullable()
     .describe(
       '`outage`: a dependency of the tool did not answer (429, 5xx, time-outs, connections); ' +
@@ -108,8 +118,7 @@ const toolCallSchema = record('ToolCall', {
   latency_ms: ms
     .nullable()
     .describe('Time since the end of the requesting call, or the start of the tool’s observation.'),
-  orphan: z
-    .enum(['call', 'result'])
+  orphan: toolOrphanSchema
     .nullable()
     .describe('`call`: no result came; `result`: no call requested it; null: neither.'),
   step: count.nullable().describe('Number of the requesting step, from 0; null when not recorded.'),
@@ -146,9 +155,9 @@ const toolSums_max = 200
 
 const replySchema = record('TaskToolCallList', {
   task_id: z.string().describe('The task.'),
-  content: z
-    .enum(['full', 'partial', 'none'])
-    .describe('How much of the content was recorded. Names and times are known without it.'),
+  content: recordedContentSchema.describe(
+    'How much of the content was recorded. Names and times are known without it.',
+  ),
   tool_calls: z.array(toolCallSchema).describe('The page, in the order of the requests.'),
   tools: z
     .array(toolSumSchema)

@@ -1,10 +1,15 @@
 import { z } from 'zod'
 import { claimVerdicts } from '../../../model/claim-verdict.ts'
 import { dollarsSchema, record } from '../../../model/named-schemas.ts'
-import { outcomes, statuses, traceIdSchema } from '../../../model/observation.ts'
+import { statuses, traceIdSchema } from '../../../model/observation.ts'
 import { instantSchema } from '../task.ts'
-import { callErrorSchema, callTokensSchema } from '../timeline-entry.ts'
-import { referenceSchema } from '../tool-calls.ts'
+import { callErrorSchema, callOutcomeSchema, callTokensSchema } from '../timeline-entry.ts'
+import {
+  recordedContentSchema,
+  referenceSchema,
+  toolFaultSchema,
+  toolOrphanSchema,
+} from '../tool-calls.ts'
 
 const count = z.int().nonnegative()
 const ms = z.number().nonnegative()
@@ -61,15 +66,13 @@ const toolUseSchema = record('TurnToolUse', {
   arguments_valid: z.boolean().describe('`false`: the arguments are not valid JSON.'),
   answered: z.boolean().describe('Whether a result came, or the tool is known to have run.'),
   result: textSchema.nullable().describe('The result; null when none came or it is unknown.'),
-  error: z
-    .enum(['error', 'outage'])
+  error: toolFaultSchema
     .nullable()
     .describe('As in the list of tool calls; null: it succeeded, or its outcome is unknown.'),
   latency_ms: ms
     .nullable()
     .describe('Time since the end of the requesting call, or the start of the tool’s observation.'),
-  orphan: z
-    .enum(['call', 'result'])
+  orphan: toolOrphanSchema
     .nullable()
     .describe('`call`: no result came; `result`: no call requested it; null: neither.'),
   asked_at: instantSchema,
@@ -176,18 +179,15 @@ export const turnSchema = record('Turn', {
   model: z.string().describe('The model that answered, else the requested one.'),
   status: z.enum(statuses),
   status_code: count.describe('HTTP status that the client got; 0 when unknown.'),
-  outcome: z
-    .enum(outcomes)
-    .or(z.literal(''))
-    .describe('How a proxied call ended; empty for other calls.'),
+  outcome: callOutcomeSchema.describe('How a proxied call ended; empty for other calls.'),
   finish_reason: z.string(),
   streamed: z.boolean(),
   error: callErrorSchema.describe('Set when the call failed or was cut off.'),
   tokens: callTokensSchema.describe('Disjoint buckets; null where unknown.'),
   cost_usd: dollarsSchema.nullable().describe('null when the model has no known price.'),
-  content: z
-    .enum(['full', 'partial', 'none'])
-    .describe('How much of the call’s content was recorded. `none`: content is off.'),
+  content: recordedContentSchema.describe(
+    'How much of the call’s content was recorded. `none`: content is off.',
+  ),
   content_state: z
     .enum(['full', 'truncated', 'none', 'dropped', 'expired'])
     .describe(
