@@ -21,7 +21,7 @@ $(CONSOLE): node_modules/.installed $(shell find console -type f -not -name '*.g
 VITEST := $(NODE) node_modules/vitest/vitest.mjs
 
 # All checks, and each behaviour once: what CI runs.
-test: check
+test: check console
 	$(VITEST) run
 
 # Unit and API tests only: for daily work.

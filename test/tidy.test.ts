@@ -75,6 +75,11 @@ const files: Record<string, string> = {
       ...['/link-pages/account-flows.js', '/link-pages/incident-flow.js'],
     ].map((url) => [url, 'capabilities/link-pages/pages.ts']),
   ),
+  ...Object.fromEntries(
+    routes
+      .filter(({ url }) => /^\/(?:sign-in$|p\/|assets\/)/.test(url))
+      .map(({ url }) => [url, 'capabilities/console/pages.ts']),
+  ),
   '/openapi.json': 'platform/http/openapi.ts',
   '/api/v2/observability/incidents/{id}/unsnooze': 'capabilities/incidents/api/incidents/snooze.ts',
   ...Object.fromEntries(

@@ -107,7 +107,11 @@ export async function startBenchService(): Promise<BenchService> {
   const routes = [
     ...accessRoutes(access),
     ...taskRoutes({ db, store, clock, settings: { stalled_after_ms: 1_800_000 } }),
-    ...traceRoutes({ records: openClickHouseRecordStore({ columnar: engine.columnar }), queries }),
+    ...traceRoutes({
+      records: openClickHouseRecordStore({ columnar: engine.columnar }),
+      queries,
+      findings: async () => [],
+    }),
     ...queryRoutes(queries),
   ]
   const folder = join(directory, 'audit-reads')

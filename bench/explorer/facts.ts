@@ -19,7 +19,27 @@ export type PageRow = {
   ratio: number
 }
 
-export type ExplorerFacts = { rows: ExplorerRow[]; pages: PageRow[] }
+/** All nodes of a trace as columns, and the same nodes as rows of the tree. */
+export type OutlineRow = {
+  observations: number
+  /** From the request to the JSON of the outline. */
+  outline_ms: number
+  /** From the tree in memory to the JSON: of the outline, and of all nodes as rows. */
+  columns_ms: number
+  rows_ms: number
+  /** Parsing the JSON of each. */
+  parse_columns_ms: number
+  parse_rows_ms: number
+  columns_bytes: number
+  rows_bytes: number
+}
+
+export type ExplorerFacts = {
+  rows: ExplorerRow[]
+  pages: PageRow[]
+  /** Absent in kept results without outlines. */
+  outlines?: OutlineRow[]
+}
 
 /** The goals of the project for a trace of 10,000 observations. */
 export const goals_ms = { explorer: 200, critical_path: 100 } as const

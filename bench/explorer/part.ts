@@ -20,7 +20,8 @@ import type { Observation } from '../../src/model/observation.ts'
 import { createLogger, createMetrics } from '../../src/platform/telemetry/index.ts'
 import { median } from '../rounds.ts'
 import { type BenchEngine, startBenchEngine } from '../store/engine.ts'
-import type { ExplorerFacts, ExplorerRow, PageRow } from './facts.ts'
+import type { ExplorerFacts, ExplorerRow, OutlineRow, PageRow } from './facts.ts'
+import { type Asked, measureOutline, timeOf } from './outline.ts'
 import { type Shape, shapes, traceOf } from './trace-shapes.ts'
 
 const sizes = [10_000, 100_000]
@@ -36,8 +37,15 @@ export async function measureExplorer(rounds: number): Promise<ExplorerFacts> {
   const engine = await startBenchEngine()
   try {
     const pages: PageRow[] = []
-    for (const size of sizes) pages.push(await measurePages(engine, size, rounds))
-    return { rows, pages }
+    const outlines: OutlineRow[] = []
+    for (const size of sizes) {
+      const of = { project_id: newId(), trace_id: newId() }
+      await insert(engine, traceOf('agents', size, of))
+      const ask = routesOf(engine, of)
+      pages.push(await measurePages(engine, { observations: size, of, ask, rounds }))
+      outlines.push(await measureOutline({ observations: size, of, ask, rounds }))
+    }
+    return { rows, pages, outlines }
   } finally {
     await engine.stop()
   }
@@ -66,13 +74,9 @@ function measurePure(shape: Shape, observations: number, rounds: number): Explor
  */
 async function measurePages(
   engine: BenchEngine,
-  observations: number,
-  rounds: number,
+  { observations, of, ask, rounds }: Asked,
 ): Promise<PageRow> {
-  const of = { project_id: newId(), trace_id: newId() }
-  await insert(engine, traceOf('agents', observations, of))
   const times = { explorer: [] as number[], path: [] as number[], hand: [] as number[] }
-  const ask = routesOf(engine, of)
   const ways = [
     async () => times.explorer.push(await timeOf(() => ask('explorer'))),
     async () => times.path.push(await timeOf(() => ask('critical-path'))),
@@ -92,12 +96,6 @@ async function measurePages(
   }
 }
 
-async function timeOf(work: () => Promise<unknown>): Promise<number> {
-  const start_ms = performance.now()
-  await work()
-  return performance.now() - start_ms
-}
-
 async function insert({ columnar }: BenchEngine, rows: readonly Observation[]): Promise<void> {
   const store = openClickHouseStore({ columnar })
   for (let at = 0; at < rows.length; at += insert_rows) {
@@ -109,7 +107,7 @@ async function insert({ columnar }: BenchEngine, rows: readonly Observation[]): 
 function routesOf(
   { columnar }: BenchEngine,
   { project_id, trace_id }: { project_id: string; trace_id: string },
-): (name: string) => Promise<string> {
+): Asked['ask'] {
   const logger = createLogger({ role: 'bench', level: 'error' })
   const noPool = {} as Parameters<typeof openPostgresRunner>[0]
   const queries = openQueries({
@@ -130,14 +128,26 @@ function routesOf(
       query_wait_ms_max: 2_000,
     },
   })
-  const routes = traceRoutes({ records: openClickHouseRecordStore({ columnar }), queries })
+  const routes = traceRoutes({
+    records: openClickHouseRecordStore({ columnar }),
+    queries,
+    findings: async () => [],
+  })
   const { signal } = new AbortController()
-  return async (name) => {
+  const authoriseAgain = async () => undefined
+  return async (name, query = {}) => {
     const route = routes.find(({ url }) => url.endsWith(`/${name}`))
     if (route === undefined) throw new RangeError(`no route ${name}`)
     const caller = { kind: 'user', id: 'bench', project_id } as const
-    const about = { body: undefined, headers: {}, request_id: '', network: '', signal }
-    const answer = await route.run({ params: { trace_id }, query: {}, caller, ...about })
+    const about = {
+      body: undefined,
+      headers: {},
+      request_id: '',
+      network: '',
+      signal,
+      authoriseAgain,
+    }
+    const answer = await route.run({ params: { trace_id }, query, caller, ...about })
     return JSON.stringify(answer.body)
   }
 }

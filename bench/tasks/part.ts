@@ -124,11 +124,19 @@ type Ask = (list: string, calls: number, cursor?: string) => Promise<Record<stri
 function askOf(deps: TaskDeps & { store: ObservationStore }, project_id: string): Ask {
   const routes = taskRoutes(deps)
   const { signal } = new AbortController()
+  const authoriseAgain = async () => undefined
   return async (list, calls, cursor) => {
     const route = routes.find(({ url }) => url.endsWith(`/${list}`))
     if (route === undefined) throw new RangeError(`no route ${list}`)
     const caller = { kind: 'user', id: 'bench', project_id } as const
-    const about = { body: undefined, headers: {}, request_id: '', network: '', signal }
+    const about = {
+      body: undefined,
+      headers: {},
+      request_id: '',
+      network: '',
+      signal,
+      authoriseAgain,
+    }
     const query = { limit: '50', ...(cursor !== undefined && { cursor }) }
     const answer = await route.run({ params: { task_id: taskOf(calls) }, query, caller, ...about })
     return JSON.parse(JSON.stringify(answer.body)) as Record<string, unknown>

@@ -16,6 +16,7 @@ import {
   startServers,
   takeDataFolder,
 } from './data-folder.ts'
+import { openEventHub } from './events.ts'
 import { openIntake } from './intake.ts'
 import { openJobs } from './jobs.ts'
 import { listen } from './listen.ts'
@@ -25,8 +26,10 @@ import { assertAddressesFree, type RoleContext, type Running, run } from './runn
 import { migrateStores } from './schema.ts'
 import { openStores } from './stores.ts'
 import {
+  consoleUrl,
   firstLoginFile,
   markSamplePending,
+  readFirstLogin,
   readPendingSample,
   startSample,
   welcome,
@@ -61,8 +64,9 @@ async function start(context: RoleContext, given: RoleConfig<'all'>): Promise<vo
       ? queue
       : await withFileSpool(context, config, { queue, db, role: 'all' })
   const intake = openIntake(context, config, { queue: publisher, db })
+  const events = openEventHub(context, config, queue.broadcast)
   const { access, routes, trail } = await runInInstallation(controlWork, async () => ({
-    ...openControl(context, config, { ...stores, ...work, intake, publisher }),
+    ...openControl(context, config, { ...stores, ...work, intake, events, publisher }),
     trail: await openServedTrail(context, config, { db, role: 'all' }),
   }))
   const recorder = openRecorder(context, config, { queue: publisher, intake })
@@ -74,8 +78,7 @@ async function start(context: RoleContext, given: RoleConfig<'all'>): Promise<vo
   const port = await listen(context, config, {
     routes: [...proxyRoutes(proxy), ...otlpRoutes(otlp.receiver), ...routes],
     console: consolePage(),
-    proxy,
-    otlp,
+    ...{ proxy, otlp, events },
     authorize: authorizer(access),
     audit: trail,
     idempotency: openIdempotencyStore(db),
@@ -83,10 +86,13 @@ async function start(context: RoleContext, given: RoleConfig<'all'>): Promise<vo
   // Print generated secrets only.
   const shown = config.bootstrap_project_key === undefined ? firstLogin : undefined
   const base_url = `http://${config.http_host}:${port}`
+  const terminalLogin = process.stdout.isTTY ? await readFirstLogin(config) : undefined
   const sample = await readPendingSample(config)
   context.whenReady.push(() => {
     const { data_directory } = config
-    say(welcome({ base_url, data_directory, firstLogin: shown, has_sample: sample !== undefined }))
+    const console_url = consoleUrl(base_url, shown ?? terminalLogin, access.first_links)
+    const has_sample = sample !== undefined
+    say(welcome({ base_url, console_url, data_directory, firstLogin: shown, has_sample }))
     if (sample === undefined) return
     const { project_key } = sample
     const sampleParts = { keys: access.keys, recorder, api_url: base_url, project_key, log: say }

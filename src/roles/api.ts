@@ -25,6 +25,7 @@ import { runInInstallation } from '../platform/tenancy/index.ts'
 import { openServedTrail, openSources } from './audit.ts'
 import { controlRoutes, type ObservabilityParts } from './control-routes.ts'
 import { openJudge } from './detection.ts'
+import { openAnnouncer, openEventHub } from './events.ts'
 import { noSender, openFindingRules } from './incidents.ts'
 import { type Intake, openIntake } from './intake.ts'
 import { archiveDeps, type BlobsConfig } from './jobs.ts'
@@ -44,7 +45,10 @@ export function startApi(config: RoleConfig<'api'>, stop: AbortSignal): Promise<
     const queue = await openClusterQueue(context, config)
     const spooled = await withFileSpool(context, config, { queue, db: stores.db, role: 'api' })
     const intake = openIntake(context, config, { queue: spooled, db: stores.db })
-    const built = { ...stores, queue, intake, publisher: spooled }
+    const { broadcast } = queue
+    openAnnouncer(context, { ...stores, broadcast })
+    const events = openEventHub(context, config, broadcast)
+    const built = { ...stores, queue, intake, events, publisher: spooled }
     const { access, routes } = runInInstallation(controlWork, () =>
       openControl(context, config, {
         ...built,
@@ -57,7 +61,7 @@ export function startApi(config: RoleConfig<'api'>, stop: AbortSignal): Promise<
       openServedTrail(context, config, { db: stores.db, role: 'api' }),
     )
     await listen(context, config, {
-      routes,
+      ...{ routes, events },
       console: consolePage(),
       authorize: authorizer(access),
       audit: trail,
@@ -121,6 +125,7 @@ export function openControl(
   config: ControlConfig,
   built: Stores & {
     intake: Intake
+    events: ObservabilityParts['events']
     /** Publishes records, and spools them while the queue is unavailable. */
     publisher: Pick<Queue, 'publish' | 'message_bytes_max'>
     queue: ObservabilityParts['queue']

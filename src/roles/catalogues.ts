@@ -18,6 +18,7 @@ import { openAuditStreams } from './audit-streams.ts'
 import { controlRoutes } from './control-routes.ts'
 import { restartCounter } from './data-folder.ts'
 import { openDetection, openJudge } from './detection.ts'
+import { openAnnouncer, openEventHub } from './events.ts'
 import { openFeedback } from './feedback.ts'
 import { noSender, openEvaluator, openFindingRules } from './incidents.ts'
 import { openIntake } from './intake.ts'
@@ -131,6 +132,9 @@ async function openAll(context: RoleContext, config: RoleConfig<'all'>): Promise
   journalGauge(metrics)
   apiAnswerCounter(metrics)
   createOperatorMetrics(metrics, { clock: systemClock, sleep, random: () => 0 })
+  openAnnouncer(context, { relational: absent, broadcast: absent })
+  const events = openEventHub(context, config, absent)
+  parts.defer(() => events.close())
   watchQueue(context, absent)
   spoolCounter(metrics)
   watchSpool(metrics, absent)

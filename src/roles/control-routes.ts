@@ -4,12 +4,13 @@ import { certificationRoutes, releasePolicyRoutes } from '../capabilities/certif
 import { consoleRoutes } from '../capabilities/console/index.ts'
 import { conversationRoutes, conversationTreeRoutes } from '../capabilities/conversations/index.ts'
 import { correlationRoutes } from '../capabilities/correlations/index.ts'
-import { detectionRoutes } from '../capabilities/detection/index.ts'
+import { detectionRoutes, findingsOfTasks } from '../capabilities/detection/index.ts'
 import {
   type IngestRequestSettings,
   ingestRequestRoutes,
 } from '../capabilities/edge/batches/index.ts'
 import { mappingRoutes } from '../capabilities/edge/otlp/index.ts'
+import { type EventHub, eventRoutes } from '../capabilities/events/index.ts'
 import { type FeedbackDeps, feedbackRoutes, insightRoutes } from '../capabilities/feedback/index.ts'
 import {
   type ChannelRoutesDeps,
@@ -33,7 +34,7 @@ import {
   type StoreRoutingRoutesDeps,
   storeRoutingRoutes,
 } from '../capabilities/store-routing/index.ts'
-import { type TaskDeps, taskRoutes } from '../capabilities/tasks/index.ts'
+import { type TaskDeps, taskRoutes, taskTreeRoutes } from '../capabilities/tasks/index.ts'
 import { traceRoutes } from '../capabilities/traces/index.ts'
 import { readVerifiedClaims } from '../capabilities/verification/index.ts'
 import type { Clock } from '../kernel/time.ts'
@@ -57,9 +58,11 @@ export function controlRoutes(access: Access, parts: TaskDeps & ObservabilityPar
       ...parts,
       readVerifications: (asked) => readVerifiedClaims(parts.verification.runs.db, asked),
     }),
+    ...taskTreeRoutes(parts),
     ...conversationRoutes(parts),
     ...conversationTreeRoutes(parts),
     ...detectionRoutes(parts),
+    ...eventRoutes(parts),
     ...verificationApiRoutes(parts.verification),
     ...feedbackRoutes(parts.feedback),
     ...insightRoutes(parts),
@@ -78,6 +81,8 @@ export type ObservabilityParts = Pick<
   intake: Intake
   /** The queue, for its statistics and dead letters. */
   queue: Pick<Queue, 'stats' | 'oldestAge_ms' | 'deadLetters' | 'replayDeadLetter'>
+  /** Streams of events. */
+  events: Pick<EventHub, 'open'>
   clock: Clock
   requests: IngestRequestSettings
   queries: RunDeps
@@ -115,7 +120,7 @@ function observabilityRoutes(parts: ObservabilityParts): Route[] {
       settings: requests,
     }),
     ...mappingRoutes({ store }),
-    ...traceRoutes({ records, queries: parts.queries }),
+    ...traceRoutes({ records, queries: parts.queries, findings: (of) => findingsOfTasks(db, of) }),
     ...queryRoutes(parts.queries),
     ...savedQueryRoutes(parts),
     ...channelRoutes(parts.channels),

@@ -1,5 +1,6 @@
 import type { OtlpGrpcServer, OtlpReceiver } from '../capabilities/edge/otlp/index.ts'
 import type { CompletionProxy } from '../capabilities/edge/proxy/index.ts'
+import type { EventHub } from '../capabilities/events/index.ts'
 import { problem } from '../kernel/problem.ts'
 import { sleep } from '../kernel/time.ts'
 import type { RoleConfig } from '../platform/config/index.ts'
@@ -46,13 +47,15 @@ type Served = Partial<Pick<HttpServerOptions, 'authorize' | 'idempotency' | 'aud
   proxy?: CompletionProxy
   /** Its requests end before the queue closes. */
   otlp?: OtlpService
+  /** Its streams end before the server waits for its requests. */
+  events?: Pick<EventHub, 'close'>
 }
 
 /** Serves the routes, with their `/` and `/openapi.json`. Resolves with the port. */
 export async function listen(
   context: RoleContext,
   config: ListenConfig,
-  { routes, proxy, otlp, console, ...served }: Served,
+  { routes, proxy, otlp, events, console, ...served }: Served,
 ): Promise<number> {
   const { logger, metrics, clock, parts, ports } = context
   const all: (Route | RawRoute)[] = [...routes]
@@ -86,6 +89,7 @@ export async function listen(
   parts.defer(async () => {
     const closed = Promise.all([
       proxy?.drain(),
+      events?.close(),
       otlp?.receiver.drain(),
       otlp?.grpc?.close(config.grace_period_ms),
       server.close(),

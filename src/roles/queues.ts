@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { keepLedgerMessage } from '../capabilities/ledger/index.ts'
 import { ConfigError, type RoleConfig } from '../platform/config/index.ts'
 import {
+  type BroadcastingQueue,
   migrateJetStream,
   openJetStreamQueue,
   openSqliteQueue,
@@ -32,7 +33,7 @@ export async function openClusterQueue(
   context: RoleContext,
   config: QueueConfig,
   { may_create = true }: { may_create?: boolean } = {},
-): Promise<Queue> {
+): Promise<BroadcastingQueue> {
   const options = await jetStreamOptions(context, config)
   const queue = await openJetStreamQueue({ ...options, may_create }).catch(nameNatsUrl)
   context.parts.defer(() => queue.close())
@@ -101,7 +102,7 @@ export function queueFileIn(data_directory: string): string {
 export async function openFileQueue(
   context: RoleContext,
   config: QueueConfig & { data_directory: string },
-): Promise<Queue> {
+): Promise<BroadcastingQueue> {
   const queue = await openSqliteQueue({
     path: queueFileIn(config.data_directory),
     bytes_max: config.queue_bytes_max,

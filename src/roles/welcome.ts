@@ -1,6 +1,6 @@
 import { rm, writeFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
-import type { BootstrapSecrets } from '../capabilities/access/index.ts'
+import type { BootstrapSecrets, FirstLinks } from '../capabilities/access/index.ts'
 import { type ProjectKeys, proxyRoutes, type Recorder } from '../capabilities/edge/proxy/index.ts'
 import { runSample, sampleScript, startScriptedProvider } from '../capabilities/onboarding/index.ts'
 import type { RoleConfig } from '../platform/config/index.ts'
@@ -19,12 +19,15 @@ export const firstLoginFile = 'first-login.json'
  */
 export function welcome(greeting: {
   base_url: string
+  /** Address of the console, with a token that signs in once, if there is one. */
+  console_url: string
   data_directory: string
   firstLogin: BootstrapSecrets | undefined
   /** Whether the sample run is about to start. */
   has_sample: boolean
 }): string {
-  const { base_url, firstLogin, has_sample } = greeting
+  const { base_url, console_url, firstLogin, has_sample } = greeting
+  const isSignedIn = console_url.includes('#')
   const folder = resolve(greeting.data_directory)
   const login =
     firstLogin === undefined
@@ -44,7 +47,8 @@ export function welcome(greeting: {
   return `
 Looptrace is ready.
 
-  Base URL   ${base_url}
+  Console    ${console_url}
+${isSignedIn ? '             signs you in once, within the next hour\n' : ''}  Base URL   ${base_url}
 ${login.map((line) => `  ${line}\n`).join('')}
 Send a first call from another terminal, with your provider key:
 
@@ -71,6 +75,28 @@ type SampleConfig = Pick<RoleConfig<'all'>, 'data_directory' | 'demo'>
  */
 const pendingFile = ({ data_directory }: SampleConfig) => join(data_directory, 'sample-run-pending')
 
+/** Returns the first login of the data folder; undefined without its file. */
+export async function readFirstLogin({
+  data_directory,
+}: Pick<SampleConfig, 'data_directory'>): Promise<BootstrapSecrets | undefined> {
+  const login = await readOptionalFile(join(data_directory, firstLoginFile))
+  return login === undefined ? undefined : JSON.parse(login)
+}
+
+/**
+ * Returns the address of the console. With the first login it has a token in its fragment that
+ * signs its person in once.
+ */
+export function consoleUrl(
+  base_url: string,
+  login: Pick<BootstrapSecrets, 'admin_email'> | undefined,
+  links: FirstLinks,
+): string {
+  return login === undefined
+    ? base_url
+    : `${base_url}/sign-in#token=${links.create(login.admin_email)}`
+}
+
 /** Records at the first login that the sample run is pending. */
 export async function markSamplePending(config: SampleConfig): Promise<void> {
   if (config.demo) await writeFile(pendingFile(config), '')
@@ -81,8 +107,7 @@ export async function readPendingSample(
   config: SampleConfig,
 ): Promise<BootstrapSecrets | undefined> {
   if (!config.demo || (await readOptionalFile(pendingFile(config))) === undefined) return undefined
-  const login = await readOptionalFile(join(config.data_directory, firstLoginFile))
-  return login === undefined ? undefined : JSON.parse(login)
+  return readFirstLogin(config)
 }
 
 type Sample = {

@@ -16,10 +16,11 @@ import { leftLedgerChore } from '../capabilities/ledger/index.ts'
 import { openLateErasure } from '../capabilities/lifecycle/retention/index.ts'
 import type { RoleConfig } from '../platform/config/index.ts'
 import type { Mailer } from '../platform/mail/index.ts'
-import type { Queue } from '../platform/queue/index.ts'
+import type { BroadcastingQueue } from '../platform/queue/index.ts'
 import { openAudit } from './audit.ts'
 import { openCertification } from './certification.ts'
 import { openDetection, openJudge } from './detection.ts'
+import { openAnnouncer } from './events.ts'
 import { openFeedback } from './feedback.ts'
 import { openEvaluator, openFindingRules } from './incidents.ts'
 import { type JobParts, openArchives, openHotWindows, openJobs } from './jobs.ts'
@@ -57,9 +58,10 @@ type Work = {
 export async function openWork(
   context: RoleContext,
   config: RoleConfig<'worker'>,
-  stores: Stores & { queue: Queue },
+  stores: Stores & { queue: BroadcastingQueue },
 ): Promise<Work> {
   const { db, store, records, ledger, queue } = stores
+  openAnnouncer(context, { ...stores, broadcast: queue.broadcast })
   const { second, ...hotWindows } = openHotWindows(context, stores)
   const archives = openArchives(context, config, stores)
   const ingest = await startIngest({

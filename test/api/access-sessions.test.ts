@@ -55,6 +55,52 @@ test('a password starts a session, whose reply has no token', async () => {
   expect((await browser.call('GET', session)).body).toMatchObject(same)
 })
 
+test('the page of the sign-in learns who is signed in, without an error', async () => {
+  const before = await browser.call('GET', '/api/v1/auth/sign-in')
+  expect([before.status, before.body]).toEqual([200, { session: null, has_issuer: false }])
+  expect(before.headers['cache-control']).toBe('no-store')
+  await signIn()
+  const { body } = await browser.call('GET', '/api/v1/auth/sign-in')
+  expect(body).toMatchObject({ session: { user_id, email }, has_issuer: false })
+  const headers = { 'sec-fetch-site': 'cross-site' }
+  const foreign = await browser.call('GET', '/api/v1/auth/sign-in', { headers })
+  expect([foreign.status, foreign.text]).toEqual([403, expect.not.stringContaining(email)])
+})
+
+describe('the link of the terminal', () => {
+  const open = (token: string, at = browser) =>
+    at.call('POST', session, { body: { grant_type: 'link', token } })
+
+  test('signs its person in once', async () => {
+    const token = app.access.first_links.create(email)
+    expect(token).toMatch(/^lt_first_\w{43}$/)
+    const opened = await open(token)
+    expect([opened.status, opened.body.email]).toEqual([201, email])
+    expect(opened.text).not.toContain(token)
+    expect((await who()).body).toMatchObject({ kind: 'user', id: user_id })
+    const again = await open(token, openBrowser(app, '10.9.0.1'))
+    expect(outcome(again)).toEqual([401, 'credentials_invalid'])
+    expect(again.body.detail).toMatch(/link has been used or is too old/)
+  })
+
+  test('is refused after an hour, from another site, when replaced, and for a disabled person', async () => {
+    const old = app.access.first_links.create(email)
+    app.clock.ahead_ms = 61 * minute_ms
+    expect(outcome(await open(old))).toEqual([401, 'credentials_invalid'])
+    app.clock.ahead_ms = 0
+    const token = app.access.first_links.create(email)
+    const headers = { 'sec-fetch-site': 'cross-site' }
+    const body = { grant_type: 'link', token }
+    const foreign = await browser.call('POST', session, { body, headers })
+    expect(outcome(foreign)).toEqual([403, 'permission_denied'])
+    app.access.first_links.create(email)
+    expect(outcome(await open(token))).toEqual([401, 'credentials_invalid'])
+    const last = app.access.first_links.create(email)
+    await app.call('POST', `/api/v2/access/users/${user_id}/disable`, { token: owner, body: {} })
+    expect(outcome(await open(last))).toEqual([401, 'credentials_invalid'])
+  })
+})
+
 test('a wrong password starts none, and counts as a failed sign-in', async () => {
   const body = { grant_type: 'password', username: email, password: 'wrong' }
   for (let i = 0; i < 10; i += 1) {

@@ -45,6 +45,7 @@ describe.each(pages)('GET %s', (url) => {
       "default-src 'none'",
       "form-action 'none'",
       "frame-ancestors 'none'",
+      "img-src 'self'",
       "require-trusted-types-for 'script'",
       "script-src 'self'",
       "style-src 'self'",

@@ -3,33 +3,13 @@ import type { DetectionTables } from '../../src/platform/relational/index.ts'
 import { openRelational } from '../../src/platform/relational/index.ts'
 import { allTenants } from '../support/all-tenants.ts'
 import { apiByToken } from '../support/clients/api-reader.ts'
+import { readEvents } from '../support/event-reader.ts'
 import { eventually } from '../support/eventually.ts'
 import { quietLogger as logger } from '../support/incident-bench.ts'
+import { loopScript, runLoop } from '../support/looping-agent.ts'
 import { startReceiver } from '../support/receiver.ts'
 import { startSingleMachine } from '../support/single-machine.ts'
 import { budget } from '../support/suite/budget.ts'
-
-const tools = [{ type: 'function', function: { name: 'look', parameters: { type: 'object' } } }]
-
-type Message = { role: string; tool_calls?: { id: string }[] }
-
-/** Runs an agent that repeats one tool call, as the scripted provider asks it to. */
-async function runLoop(url: string, headers: Record<string, string>): Promise<void> {
-  const messages: object[] = [{ role: 'user', content: 'Where is the order?' }]
-  for (let lap = 0; lap < 5; lap += 1) {
-    const answer = await fetch(url, {
-      method: 'POST',
-      headers: { ...headers, 'content-type': 'application/json' },
-      body: JSON.stringify({ model: 'gpt-4.1-mini', messages, tools }),
-    })
-    const { choices } = (await answer.json()) as { choices: { message: Message }[] }
-    const message = choices[0]?.message ?? { role: 'assistant' }
-    const results = (message.tool_calls ?? []).map(({ id: tool_call_id }) => {
-      return { role: 'tool', tool_call_id, content: 'nothing' }
-    })
-    messages.push(message, ...results)
-  }
-}
 
 const tasks = budget({ test: 6, soak: 12 })
 /** From the stored finding to the request at the receiver. */
@@ -39,7 +19,7 @@ test('an event rule of role all: from the finding to the receiver within two sec
   const receiver = await startReceiver()
   await using machine = await startSingleMachine({
     env: { LOOPTRACE_OUTBOUND_ALLOWED: `127.0.0.0/8:${receiver.port}` },
-    script: { steps: [{ reply: { tool_calls: [{ name: 'look', arguments: { id: 7 } }] } }] },
+    script: loopScript,
   })
   const arrived = new Map<string, number>()
   receiver.answer = (response, { body }) => {
@@ -59,15 +39,20 @@ test('an event rule of role all: from the finding to the receiver within two sec
     grouping: { wait: '0s', interval: '0s' },
   }
   expect(await api.post(`${path}/rules${of}`, rule)).toMatchObject({ status: 201 })
+  const key = { 'x-api-key': login.project_key }
+  const events = await readEvents(service.base_url, { topics: 'incidents' }, key)
+  await events.nextOf('ready')
   const url = `${service.base_url}/v1/chat/completions`
   for (let i = 0; i < tasks; i += 1) {
-    const headers = { 'x-api-key': login.project_key, authorization: 'Bearer provider-key' }
+    const headers = { ...key, authorization: 'Bearer provider-key' }
     const named = { 'x-task-id': `task-${i}`, 'x-task-name': `task-${i}` }
     await runLoop(url, { ...headers, ...named })
   }
   await eventually('every incident was received', () => arrived.size === tasks, {
     timeout_ms: 30_000,
   })
+  expect((await events.nextOf('change')).data).toMatchObject({ kind: 'incident' })
+  events.close()
   const relational = openRelational<DetectionTables>({
     scope: allTenants,
     ...{ url: await machine.postgresUrl(), logger, pool_max: 1 },

@@ -12,6 +12,7 @@ import {
   startIngest,
 } from '../../src/capabilities/ingest/index.ts'
 import { systemClock } from '../../src/kernel/time.ts'
+import type { ChangeHint } from '../../src/model/change-hint.ts'
 import type { ExchangeFacts } from '../../src/model/exchange.ts'
 import { exchangeParts, frameOf } from '../../src/model/exchange-frame.ts'
 import type { LedgerEntry } from '../../src/model/ledger-entry.ts'
@@ -102,6 +103,8 @@ function plainFacts(project_id: string): ExchangeFacts {
 export type IngestBench = AsyncDisposable & {
   queue: Queue
   db: Relational<TaskTables>['db']
+  /** Changes that committed transactions have announced. */
+  announced: ChangeHint[]
   /** Publishes one message with these calls of a project. */
   publish(project_id: string, calls: readonly ToldCall[], id?: string): Promise<void>
   startWorker(settings?: Partial<IngestSettings>): Promise<RunningWorker>
@@ -140,10 +143,13 @@ export async function openIngestBench(given: {
     statement_timeout_ms: 10_000,
     logger,
   })
+  const announced: ChangeHint[] = []
+  relational.onCommitted((changes) => announced.push(...changes))
   const workers: RunningWorker[] = []
   return {
     queue,
     db: relational.db,
+    announced,
     publish: async (project_id, calls, id = randomUUID()) => {
       const data = frameOf(calls.flatMap((call) => callParts(project_id, call)))
       await queue.publish({ id, subject: `ingest.${project_id}`, data })

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import {
   type BatchHandler,
+  type BroadcastingQueue,
   type ConsumeOptions,
   openJetStreamQueue,
   openSqliteQueue,
@@ -19,7 +20,7 @@ type QueueSettings = {
 }
 
 /** An empty queue. `peer` is a second connection to it, as of another process. */
-type OpenedQueue = { queue: Queue; peer: () => Promise<Queue> }
+type OpenedQueue = { queue: BroadcastingQueue; peer: () => Promise<BroadcastingQueue> }
 
 /** A driver of the queue port, for the contract suite. */
 export type QueueDriver = {

@@ -70,7 +70,7 @@ export async function openRecordApi(): Promise<RecordApi> {
     return api.onEnqueue(request)
   }
   const server = await serve([
-    ...traceRoutes({ records, queries: queriesOutOfTest }),
+    ...traceRoutes({ records, queries: queriesOutOfTest, findings: async () => [] }),
     ...correlationRoutes({
       ...{ records, ledger, enqueue, clock },
       capture: (given, _project, item_kinds) => applyCapture(api.policy, given, item_kinds),

@@ -1,3 +1,4 @@
+import { findingsOfTasks } from '../../src/capabilities/detection/index.ts'
 import { openClickHouseRecordStore } from '../../src/capabilities/storage/index.ts'
 import { traceRoutes } from '../../src/capabilities/traces/index.ts'
 import type { TraceRow } from '../../src/capabilities/traces/tree/contract.ts'
@@ -18,14 +19,19 @@ export type TraceApi = QueryApi & {
 /** A row with further fields of an observation. */
 export type GivenRow = Parameters<typeof rowOf>[0] & Partial<Observation>
 
-export async function openTraceApi(options: QueryApiOptions = {}): Promise<TraceApi> {
+export async function openTraceApi(
+  options: QueryApiOptions & { rows_max?: number } = {},
+): Promise<TraceApi> {
   const columnar = options.columnar ?? (await migratedClickHouse())
   const records = openClickHouseRecordStore({ columnar })
   const api = await openQueryApi({
     ...options,
     columnar,
     routes: (queries, relational) => [
-      ...traceRoutes({ records, queries }),
+      ...traceRoutes({
+        ...{ records, queries, findings: (of) => findingsOfTasks(relational.db, of) },
+        ...(options.rows_max !== undefined && { rows_max: options.rows_max }),
+      }),
       ...(options.routes?.(queries, relational) ?? []),
     ],
   })

@@ -1,18 +1,19 @@
 import { Link, Navigate, Outlet, useLocation, useNavigate } from '@tanstack/react-router'
-import { useEffect, useState } from 'react'
+import { lazy, Suspense, useEffect, useState } from 'react'
 import { setProject } from '../api/client.ts'
 import { Button } from '../ui/parts.tsx'
 import { Fault, Loading } from '../ui/states.tsx'
 import { rememberProject } from './first-project.tsx'
 import css from './frame.module.css'
-import { KeyHelp } from './key-help.tsx'
 import { useKeys } from './keys.ts'
-import { Palette } from './palette.tsx'
-import { PersonMenu } from './person-menu.tsx'
+import { PersonButton } from './person-button.tsx'
 import { places } from './places.ts'
 import { useProjectId, useProjects } from './project.ts'
 import { RangePicker } from './range-picker.tsx'
 import { useSession } from './session.ts'
+
+const Palette = lazy(async () => ({ default: (await import('./palette.tsx')).Palette }))
+const KeyHelp = lazy(async () => ({ default: (await import('./key-help.tsx')).KeyHelp }))
 
 /** What stands around each screen of a project. */
 export function Frame() {
@@ -60,14 +61,16 @@ function SignedIn() {
         <Button look="plain" onClick={() => setOpened('palette')}>
           Go to… <kbd>Ctrl K</kbd>
         </Button>
-        <PersonMenu />
+        <PersonButton />
       </header>
       <Navigation isOpen={opened === 'menu'} onGo={() => setOpened(undefined)} />
       <main id="screen" className={css.screen} tabIndex={-1} key={project_id}>
         <Outlet />
       </main>
-      <Palette open={opened === 'palette'} onClose={() => setOpened(undefined)} />
-      <KeyHelp open={opened === 'keys'} onClose={() => setOpened(undefined)} />
+      <Suspense>
+        {opened === 'palette' && <Palette onClose={() => setOpened(undefined)} />}
+        {opened === 'keys' && <KeyHelp onClose={() => setOpened(undefined)} />}
+      </Suspense>
     </div>
   )
 }

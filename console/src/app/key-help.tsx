@@ -29,10 +29,10 @@ const incident = [
 ] as const
 
 /** The keys of all screens. */
-export function KeyHelp({ open, onClose }: { open: boolean; onClose: () => void }) {
+export function KeyHelp({ onClose }: { onClose: () => void }) {
   const goTo = places.map(({ key, title }) => [`g ${key}`, title] as const)
   return (
-    <Dialog title="Keys" open={open} onClose={onClose} wide>
+    <Dialog title="Keys" open onClose={onClose} wide>
       <div className={css.columns}>
         <Keys title="Everywhere" keys={general} />
         <Keys title="Go to" keys={goTo} />

@@ -1,12 +1,16 @@
 import { useEffect, useRef } from 'react'
 import { currentProject } from '../api/client.ts'
 
-/** What a stream can report: `tasks`, `incidents`, `findings`, `task:<id>`, `trace:<id>`. */
+/**
+ * What a stream can report: `tasks`, `incidents`, `findings`, `task:<id>`, `trace:<id>`. The id of a task is
+ * percent-encoded.
+ */
 export type Topic = string
 
-/** Something changed. `reset`: events were missed, so everything may have. */
+/** Something changed. `isReset`: events or ids are missing, so everything may have. */
 export type LiveEvent = { topic: Topic; ids: readonly string[]; isReset: boolean }
 
+type Change = { topics: Topic[]; changed: { id: string }[]; many: boolean }
 type Subscription = { topic: Topic; onEvent: (event: LiveEvent) => void }
 
 /** Time to collect the topics of a new screen before the stream is opened. */
@@ -39,19 +43,25 @@ function settle(): void {
     close()
     opened = address
     stream = new EventSource(address)
-    stream.addEventListener('message', deliver)
     stream.addEventListener('change', deliver)
     stream.addEventListener('reset', resetAll)
-    stream.addEventListener('bye', close)
+    stream.addEventListener('bye', leave)
     return undefined
   }, settle_ms)
 }
 
 function deliver({ data }: MessageEvent<string>): void {
-  const { topic, ids = [] } = JSON.parse(data) as { topic: Topic; ids?: string[] }
-  for (const each of subscriptions) {
-    if (each.topic === topic) each.onEvent({ topic, ids, isReset: false })
+  const { topics, changed, many } = JSON.parse(data) as Change
+  const ids = changed.map(({ id }) => id)
+  for (const { topic, onEvent } of subscriptions) {
+    if (topics.includes(topic)) onEvent({ topic, ids, isReset: many })
   }
+}
+
+/** Leaves a stream that has ended for good. After others, the browser connects again by itself. */
+function leave({ data }: MessageEvent<string>): void {
+  const { reconnect } = JSON.parse(data) as { reconnect: boolean }
+  if (!reconnect) close()
 }
 
 function resetAll(): void {

@@ -28,10 +28,10 @@ export function findCommands(text: string): Command[] {
 }
 
 /** The command palette: type a screen, the id of a task or trace, or words to search for. */
-export function Palette({ open, onClose }: { open: boolean; onClose: () => void }) {
+export function Palette({ onClose }: { onClose: () => void }) {
   return (
-    <Dialog title="Go to" open={open} onClose={onClose}>
-      {open && <Commands onClose={onClose} />}
+    <Dialog title="Go to" open onClose={onClose}>
+      <Commands onClose={onClose} />
     </Dialog>
   )
 }

@@ -4,13 +4,12 @@ import { call, fromThisPage } from '../api/client.ts'
 import { Button } from '../ui/parts.tsx'
 import { notifyFault } from '../ui/toasts.tsx'
 import css from './person-menu.module.css'
-import { useNoteSession, useSession } from './session.ts'
+import { useNoteSession } from './session.ts'
 import { setTheme, themes, useTheme } from './theme.ts'
 import { browserZone, setZone, useZone } from './zone.ts'
 
 /** The menu of the person: zone, theme, sign-out. */
-export function PersonMenu() {
-  const { data: session } = useSession()
+export function PersonMenu({ name }: { name: string }) {
   const [theme, zone] = [useTheme(), useZone()]
   const note = useNoteSession()
   const navigate = useNavigate()
@@ -26,10 +25,8 @@ export function PersonMenu() {
   }
   const zones = [...new Set([browserZone(), 'UTC', zone])]
   return (
-    <Menu.Root>
-      <Menu.Trigger render={<Button look="plain" />}>
-        {session?.display_name || session?.email || 'Account'}
-      </Menu.Trigger>
+    <Menu.Root defaultOpen>
+      <Menu.Trigger render={<Button look="plain" />}>{name}</Menu.Trigger>
       <Menu.Portal>
         <Menu.Positioner className={css.positioner} align="end">
           <Menu.Popup className={css.popup}>

@@ -6,14 +6,10 @@ import type { SessionRequest } from '../api/schema.gen.d.ts'
 import { TextField } from '../ui/fields.tsx'
 import { Button } from '../ui/parts.tsx'
 import { Fault } from '../ui/states.tsx'
+import { safeReturn } from './safe-return.ts'
 import { useNoteSession, useSession, useSignIn } from './session.ts'
 import css from './sign-in.module.css'
 import { useUrlState } from './use-search.ts'
-
-/** Returns a path of this console to open after the sign-in. Other addresses become `/`. */
-export function safeReturn(to: string | undefined): string {
-  return to !== undefined && /^\/(?![/\\])/.test(to) ? to : '/'
-}
 
 /** The page that starts a session: by password, by the external issuer, or by a one-time link. */
 export function SignIn() {
@@ -35,6 +31,10 @@ export function SignIn() {
       setRunning(false)
     }
   }
+  useEffect(() => {
+    const token = takeToken()
+    if (token !== undefined) void start({ grant_type: 'link', token })
+  })
   useEffect(() => {
     if (session.data) void navigate({ to: target, replace: true })
   }, [session.data, navigate, target])
@@ -69,8 +69,18 @@ export function SignIn() {
   )
 }
 
+/** Takes the token of a one-time link out of the address, so that it is not kept in the history. */
+function takeToken(): string | undefined {
+  const { hash, pathname, search } = window.location
+  const token = new URLSearchParams(hash.slice(1)).get('token')
+  if (token === null) return undefined
+  window.history.replaceState(window.history.state, '', `${pathname}${search}`)
+  return token
+}
+
 function withAdvice(error: unknown): unknown {
-  if (!(error instanceof Problem) || error.status !== 401) return error
+  if (!(error instanceof Problem) || error.status !== 401 || /link/.test(error.message))
+    return error
   return new Problem('The e-mail address or the password is wrong.', error)
 }
 

@@ -48,6 +48,7 @@ const rowHeight_px = 37
 export function Table<T>({ label, columns, rows, keyOf, empty, ...rest }: TableProps<T>) {
   const { onOpen, peek, sorting, onSort } = rest
   const body = useRef<HTMLTableSectionElement>(null)
+  const scroller = useScroller()
   const [selected, setSelected] = useState(peek?.at)
   const isLong = rows.length > plainRows_max
   const virtual = useWindowVirtualizer({
@@ -90,7 +91,7 @@ export function Table<T>({ label, columns, rows, keyOf, empty, ...rest }: TableP
   }, [selected])
   if (rows.length === 0 && empty !== undefined) return <>{empty}</>
   return (
-    <div className={css.scroller} tabIndex={-1}>
+    <div className={css.scroller} ref={scroller}>
       <table className={css.table} aria-label={label} aria-rowcount={rows.length + 1}>
         <thead>
           <tr>
@@ -131,6 +132,16 @@ export function Table<T>({ label, columns, rows, keyOf, empty, ...rest }: TableP
       </table>
     </div>
   )
+}
+
+/** Lets the keyboard scroll a table that is wider than its place, and leaves others out of the way. */
+function useScroller(): RefObject<HTMLDivElement | null> {
+  const scroller = useRef<HTMLDivElement>(null)
+  useEffect(() => {
+    const element = scroller.current
+    if (element !== null) element.tabIndex = element.scrollWidth > element.clientWidth ? 0 : -1
+  })
+  return scroller
 }
 
 /** Returns the distance of an element from the top of the page, once it is there. */

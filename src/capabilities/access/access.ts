@@ -17,6 +17,7 @@ import { createPasswordHasher, type PasswordHasher } from './passwords/password-
 import { createPasswordStrength, type PasswordStrength } from './passwords/password-strength.ts'
 import { createSignInGuard, type SignInGuard } from './passwords/sign-in-guard.ts'
 import { createRoleReader, type RoleReader } from './roles/role-reader.ts'
+import { createFirstLinks, type FirstLinks } from './sessions/first-link.ts'
 import {
   type BrowserSessions,
   type BrowserSessionsOptions,
@@ -44,6 +45,7 @@ export type Access = {
   /** Origin of the pages of Looptrace, if it is configured. */
   public_url: string | undefined
   sessions: BrowserSessions
+  first_links: FirstLinks
   passwords: PasswordHasher
   guard: SignInGuard
   strength: PasswordStrength
@@ -116,6 +118,7 @@ export function openAccess(options: AccessOptions): Access {
     refresh_tokens: createRefreshTokens({ db, clock }),
     ...openIssuer(options),
     sessions,
+    first_links: createFirstLinks(clock),
     public_url: options.public_url,
     passwords: options.passwords ?? createPasswordHasher(),
     guard: createSignInGuard({ db, clock }),

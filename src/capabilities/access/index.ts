@@ -89,6 +89,7 @@ export { createPasswordHasher, type PasswordHasher } from './passwords/password-
 export { createPasswordStrength } from './passwords/password-strength.ts'
 export { findProjectMembers } from './roles/store.ts'
 export { declaredBy, declaredByParameter, getDeclarer } from './service-accounts/declaration.ts'
+export type { FirstLinks } from './sessions/first-link.ts'
 export { mayReadSigningKeys } from './tokens/signing-keys.ts'
 export { isInstallationAdmin, listLockedUsers } from './users/store.ts'
 

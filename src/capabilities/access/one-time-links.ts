@@ -23,7 +23,7 @@ export const droppedAtOnce_max = 20
  */
 export function mintLink(
   clock: Clock,
-  { prefix, ttl_ms }: { prefix: 'lti_' | 'lt_reset_'; ttl_ms: number },
+  { prefix, ttl_ms }: { prefix: 'lti_' | 'lt_reset_' | 'lt_first_'; ttl_ms: number },
 ): OneTimeLink {
   const token = `${prefix}${randomBase62(43)}`
   const now_ms = clock.now_ms()
@@ -41,7 +41,7 @@ export function mintLink(
  */
 export function linkUrl(
   public_url: string | undefined,
-  page: '/invitation' | '/reset-password',
+  page: '/invitation' | '/reset-password' | '/sign-in',
   token: string,
 ): string | null {
   return public_url === undefined ? null : `${public_url.replace(/\/$/, '')}${page}#token=${token}`

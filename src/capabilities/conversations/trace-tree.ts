@@ -55,10 +55,12 @@ export function getTraceTree(deps: TaskDeps & { queries: RunDeps }): Route {
       const asked = { project_id, conversation_id, window, ...query, signal }
       const page = await pageOfTraces(deps.queries, { ...asked, rows_max: pageObservations_max })
       const trace_ids = page.traces.map(({ trace_id }) => trace_id)
-      const reading = { project_id, window, trace_ids, rows_max: pageObservations_max, signal }
+      const reading = { project_id, window, choice: { trace_ids }, signal }
       const nothing = { rows: [], more: false, ...page }
       const [read, { tasks }] = await Promise.all([
-        trace_ids.length === 0 ? nothing : readTraceRows(deps.queries, reading),
+        trace_ids.length === 0
+          ? nothing
+          : readTraceRows(deps.queries, { ...reading, rows_max: pageObservations_max }),
         tasksOfConversation(deps, project_id, conversation_id, tasks_max),
       ])
       const shape = { depth: query.depth, observations_max: query.observations }

@@ -40,7 +40,7 @@ export {
   shownFinding,
 } from './findings/finding.ts'
 export { expireClaimFindings, openFindingsRetention } from './findings/findings-retention.ts'
-export { detectionOf, findingsOf } from './findings/findings-store.ts'
+export { detectionOf, findingsOf, findingsOfTasks } from './findings/findings-store.ts'
 export { markDue, markKnownDue } from './findings/tasks-store.ts'
 export { severityNumber } from './findings/verdict.ts'
 export { type ContextJudge, type JudgeSettings, openJudge } from './judge/context-judge.ts'

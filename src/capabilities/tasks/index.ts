@@ -1,6 +1,7 @@
 import type { Route } from '../../platform/http/index.ts'
 import { completeTask } from './complete.ts'
 import { postDetect } from './detect.ts'
+import { exploreTask, type TaskTreeDeps } from './explorer.ts'
 import { failTask } from './fail.ts'
 import { getTaskFindings } from './findings.ts'
 import { getTaskLoops } from './loops.ts'
@@ -40,4 +41,9 @@ export function taskRoutes(deps: TurnDeps): Route[] {
     completeTask(deps),
     failTask(deps),
   ]
+}
+
+/** The routes under `/api/v1/tasks` that run queries. */
+export function taskTreeRoutes(deps: TaskTreeDeps): Route[] {
+  return [exploreTask(deps)]
 }

@@ -1,8 +1,9 @@
-import type {
-  FeedbackTables,
-  Kysely,
-  Selectable,
-  TaskTables,
+import {
+  type FeedbackTables,
+  type Kysely,
+  noteChanges,
+  type Selectable,
+  type TaskTables,
 } from '../../platform/relational/index.ts'
 import { markDue } from '../detection/index.ts'
 
@@ -102,6 +103,7 @@ export async function endTask(
       .execute()
     // Detection also uses the end: the task failed, or was completed too early.
     await markDue(trx, [{ project_id: projectId, task_id: taskId }])
+    await noteChanges(trx, [{ project_id: projectId, kind: 'task', id: taskId }])
     return true
   })
 }

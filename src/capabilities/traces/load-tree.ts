@@ -2,7 +2,14 @@ import { hash } from 'node:crypto'
 import { z } from 'zod'
 import { checkWindow, expected, instantParameter } from '../../model/list-query.ts'
 import { record } from '../../model/named-schemas.ts'
-import { readTraceRows, type TraceRowsResult, traceRows_max } from './read-trace-rows.ts'
+import type { TimeWindow } from '../storage/index.ts'
+import { findOuterParents } from './outer-parents.ts'
+import {
+  type RowChoice,
+  readTraceRows,
+  type TraceRowsResult,
+  traceRows_max,
+} from './read-trace-rows.ts'
 import { checkTraceExists, type TraceDeps } from './trace-path.ts'
 import { buildTree } from './tree/build-tree.ts'
 import { type TraceTree, tokenBuckets } from './tree/contract.ts'
@@ -10,34 +17,55 @@ import { type TraceTree, tokenBuckets } from './tree/contract.ts'
 /** A trace's tree, the store that answered, and the revision of its rows. */
 export type LoadedTree = Omit<TraceRowsResult, 'rows'> & { tree: TraceTree; revision: string }
 
+/** The observations of a tree, and the request that reads them. */
+export type TreeSource = {
+  project_id: string
+  choice: RowChoice
+  window: TimeWindow
+  signal: AbortSignal
+}
+
 /**
  * Reads a trace and builds its tree. Throws `trace_not_found` if the project has no records of the
  * trace, and like `readTraceRows`.
  */
 export async function loadTree(
-  { queries, records }: TraceDeps,
+  deps: TraceDeps,
   request: {
     project_id: string
     trace_id: string
-    query: z.output<typeof treeQuery>
+    query: TreeQuery
     signal: AbortSignal
   },
 ): Promise<LoadedTree> {
   const { project_id, trace_id, query, signal } = request
   checkWindow(query)
-  const window = windowOf(query)
-  const { rows, ...read } = await readTraceRows(queries, {
-    ...{ project_id, window, signal },
-    trace_ids: [trace_id],
-    rows_max: traceRows_max,
-  })
-  if (rows.length === 0) await checkTraceExists(records, project_id, trace_id)
-  const tree = buildTree(rows, { keep_clocks: query.clocks === 'recorded' })
-  return { ...read, tree, revision: hashRows(tree) }
+  const choice = { trace_ids: [trace_id] }
+  const source = { project_id, choice, window: windowOf(query), signal }
+  const loaded = await readTree(deps, source, query)
+  if (loaded.tree.nodes.length === 0) await checkTraceExists(deps.records, project_id, trace_id)
+  return loaded
+}
+
+/**
+ * Reads the observations of a source and builds their tree. Roots of the part of a trace that
+ * belongs to a task can have a parent outside of it. Throws like `readTraceRows`.
+ */
+export async function readTree(
+  { queries, rows_max = traceRows_max }: Pick<TraceDeps, 'queries' | 'rows_max'>,
+  source: TreeSource,
+  { clocks }: Pick<TreeQuery, 'clocks'>,
+): Promise<LoadedTree> {
+  const read = await readTraceRows(queries, { ...source, rows_max })
+  const outer =
+    'task_id' in source.choice ? await findOuterParents(queries, read, source) : new Set<string>()
+  const { rows, ...answer } = read
+  const tree = buildTree(rows, { keep_clocks: clocks === 'recorded', outer })
+  return { ...answer, tree, revision: hashRows(tree) }
 }
 
 /** Returns the window of a query, without its open sides. */
-export function windowOf({ from, to }: Pick<z.output<typeof treeQuery>, 'from' | 'to'>) {
+export function windowOf({ from, to }: Pick<TreeQuery, 'from' | 'to'>): TimeWindow {
   return { ...(from !== undefined && { from }), ...(to !== undefined && { to }) }
 }
 
@@ -55,15 +83,17 @@ export const treeFields = {
 
 const treeQuery = z.strictObject(treeFields)
 
+type TreeQuery = z.output<typeof treeQuery>
+
 /** Reply fields of each route that builds a tree. */
 export const readFields = {
   revision: z
     .string()
-    .describe('Revision of the trace; changes when an observation is added or changed.'),
+    .describe('Revision of the tree; changes when an observation is added or changed.'),
   truncated: z
     .boolean()
     .describe(
-      `Whether the trace has more than ${traceRows_max} observations. Only the earliest are included.`,
+      `Whether the tree would have more than ${traceRows_max} observations. Only the earliest are included.`,
     ),
   served_by: z.enum(['clickhouse', 'postgres']).describe('Store that answered.'),
   fallback_reason: z
@@ -89,7 +119,7 @@ export function toReadFields({ revision, more, served_by, fallback_reason, stats
 function hashRows({ nodes }: TraceTree): string {
   let text = ''
   let trace = ''
-  for (const { row } of nodes) {
+  for (const { row, marks } of nodes) {
     if (row === null) continue
     const tokens = tokenBuckets.map((bucket) => row[bucket]).join()
     // Rows of one trace mostly follow each other, so its id is written once.
@@ -97,6 +127,7 @@ function hashRows({ nodes }: TraceTree): string {
     trace = row.trace_id
     const times = `${row.start_time} ${row.end_time} ${row.status}`
     text += `${ids} ${times} ${tokens} ${row.cost_usd} ${row.type} ${row.name}\n`
+    if (marks.includes('outer_parent')) text += 'outer parent\n'
   }
   return hash('sha256', text, 'base64url').slice(0, 22)
 }

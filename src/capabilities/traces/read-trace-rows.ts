@@ -1,22 +1,31 @@
 import { shownDollars } from '../../kernel/dollars.ts'
 import { isoFromNs } from '../../kernel/time.ts'
-import { type RecordsRead, type RunDeps, readRecords } from '../query/index.ts'
+import {
+  aggregateSchema,
+  answerAggregate,
+  type RecordsRead,
+  type RunDeps,
+  readRecords,
+} from '../query/index.ts'
 import type { TimeWindow } from '../storage/index.ts'
 import { type TraceRow, tokenBuckets } from './tree/contract.ts'
 
-/** Maximum observations read of one trace; the earliest are kept. */
+/** Maximum observations of one tree; the earliest are kept. */
 export const traceRows_max = 100_000
 
-/** A request for observations of traces; `window` bounds their starts. */
+/** Chooses the observations of traces, or those of a task, which can be in several traces. */
+export type RowChoice = { trace_ids: readonly string[] } | { task_id: string }
+
+/** A request for observations; `window` bounds their starts. */
 type TraceRowsRequest = {
   project_id: string
-  trace_ids: readonly string[]
+  choice: RowChoice
   window: TimeWindow
   rows_max: number
   signal: AbortSignal
 }
 
-/** Rows of traces and the store that answered. `more`: the traces have further rows. */
+/** Rows and the store that answered. `more`: the choice has further rows. */
 export type TraceRowsResult = Pick<
   RecordsRead,
   'served_by' | 'fallback_reason' | 'stats' | 'more'
@@ -28,16 +37,16 @@ export type TraceRowsResult = Pick<
  */
 export async function readTraceRows(
   queries: RunDeps,
-  { project_id, trace_ids, window, rows_max, signal }: TraceRowsRequest,
+  { project_id, choice, window, rows_max, signal }: TraceRowsRequest,
 ): Promise<TraceRowsResult> {
-  const [only] = trace_ids.length === 1 ? trace_ids : []
+  const only = findOnlyTrace(choice)
   const read = await readRecords(queries, {
     ...{ project_id, rows_max, signal },
     query_class: 'explorer',
     body: {
       entity: 'observations',
       window: isoWindowOf(window),
-      where: traceFilter(trace_ids),
+      where: filterFrom(choice),
       // Rows of a single trace need no trace id.
       select: only === undefined ? ['trace_id', ...fields] : [...fields],
       order_by: [{ field: 'start_time', direction: 'asc' }],
@@ -47,12 +56,37 @@ export async function readTraceRows(
   return { served_by, fallback_reason, stats, more, rows: toTraceRows(read, only) }
 }
 
-/** Returns a query filter for observations of these traces. */
-export function traceFilter(trace_ids: readonly string[]) {
-  const [only] = trace_ids
-  return trace_ids.length === 1
-    ? { field: 'trace_id', op: 'eq', value: only }
-    : { field: 'trace_id', op: 'in', value: trace_ids }
+/** Counts the observations of a choice in a window. Rejects like `readTraceRows`. */
+export async function countTraceRows(
+  queries: RunDeps,
+  { project_id, choice, window, signal }: Omit<TraceRowsRequest, 'rows_max'>,
+): Promise<number> {
+  const aggregate = aggregateSchema.parse({
+    ...{ entity: 'observations', window: isoWindowOf(window), allow_wide: true, limit: 1 },
+    where: filterFrom(choice),
+    measures: [{ fn: 'count', as: 'observations' }],
+  })
+  const { rows } = await answerAggregate(queries, { aggregate, project_id, signal })
+  return Number(rows[0]?.['observations'] ?? 0)
+}
+
+/** Returns queries that run on one store, such as the one that returned other rows of a reply. */
+export function onStore(queries: RunDeps, store: TraceRowsResult['served_by']): RunDeps {
+  const choice = { candidates: [], order: [store], fallback: false }
+  return { ...queries, chooseStore: async () => choice }
+}
+
+/** Returns the query filter of a choice. */
+export function filterFrom(choice: RowChoice) {
+  if ('task_id' in choice) return { field: 'task_id', op: 'eq', value: choice.task_id }
+  const only = findOnlyTrace(choice)
+  return only === undefined
+    ? { field: 'trace_id', op: 'in', value: choice.trace_ids }
+    : { field: 'trace_id', op: 'eq', value: only }
+}
+
+function findOnlyTrace(choice: RowChoice): string | undefined {
+  return 'trace_ids' in choice && choice.trace_ids.length === 1 ? choice.trace_ids[0] : undefined
 }
 
 /** Returns a window as queries take it. Open sides extend to the bounds of instants. */

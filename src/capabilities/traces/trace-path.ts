@@ -2,11 +2,24 @@ import { z } from 'zod'
 import { traceIdFrom } from '../../kernel/ids.ts'
 import { problem } from '../../kernel/problem.ts'
 import { expected } from '../../model/list-query.ts'
+import type { Finding } from '../detection/index.ts'
 import type { RunDeps } from '../query/index.ts'
 import type { RecordStore } from '../storage/index.ts'
 
 /** The dependencies of the routes of traces. */
-export type TraceDeps = { records: RecordStore; queries: RunDeps }
+export type TraceDeps = {
+  records: RecordStore
+  queries: RunDeps
+  findings: ReadFindings
+  /** Maximum observations of one tree; default `traceRows_max`. */
+  rows_max?: number
+}
+
+/** Returns all findings of tasks of a project. */
+export type ReadFindings = (of: {
+  project_id: string
+  task_ids: readonly string[]
+}) => Promise<readonly Finding[]>
 
 /** The path of one trace. Reads its id, with or without hyphens, as a lower-case UUID. */
 export const tracePath = z.strictObject({

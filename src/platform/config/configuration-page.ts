@@ -4,6 +4,7 @@ import { roleSchemas } from './roles.ts'
 import { settingNotes } from './setting.ts'
 import {
   accessSettings,
+  eventSettings,
   knowledgeSettings,
   mailSettings,
   querySettings,
@@ -64,6 +65,7 @@ const sections: readonly (readonly [heading: string, group: Record<string, z.Zod
   ['Operator', operatorSettings],
   ['Tasks', taskSettings],
   ['Queries', querySettings],
+  ['Event streams', eventSettings],
   ['Knowledge base', knowledgeSettings],
   ['Smoke test', smokeSettings],
   ['One machine', embeddedSettings],

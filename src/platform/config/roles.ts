@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import {
   accessSettings,
+  eventSettings,
   knowledgeSettings,
   mailSettings,
   querySettings,
@@ -62,6 +63,7 @@ export const roleSchemas = {
     ...notificationSettings,
     ...taskSettings,
     ...querySettings,
+    ...eventSettings,
     ...knowledgeSettings,
     ...verificationApiSettings,
     ...certificationApiSettings,
@@ -132,6 +134,7 @@ export const roleSchemas = {
     ...operatorKeySettings,
     ...taskSettings,
     ...querySettings,
+    ...eventSettings,
     ...knowledgeSettings,
     ...verificationApiSettings,
     ...certificationApiSettings,

@@ -5,7 +5,7 @@ import { isJson, type Json } from './json-schema.ts'
 import { openapiDocument } from './openapi.ts'
 import { errorsOf } from './openapi-responses.ts'
 import { problemReply } from './problem-reply.ts'
-import { linesMediaType, type Route } from './route.ts'
+import { eventsMediaType, linesMediaType, type Route } from './route.ts'
 
 /** A response as sent. `body` is its text. */
 export type SentReply = {
@@ -42,12 +42,19 @@ function findFault(route: Route, reply: SentReply): string | undefined {
   if (!isJson(content)) return reply.body ? 'expected no body' : undefined
   const mediaType = String(reply.headers['content-type']).split(';', 1)[0] ?? ''
   if (!isJson(content[mediaType])) return `undocumented media type ${mediaType}`
-  if (mediaType === 'text/html' || mediaType === linesMediaType) return undefined
+  if (uncheckedMediaTypes.has(mediaType)) return undefined
   const body: unknown = reply.body ? JSON.parse(reply.body) : undefined
   const validate = described.validatorOf(mediaType)
   if (!validate(body)) return validate.errors?.map(faultText).join(', ')
   return reply.status < 400 ? undefined : findUndocumentedCode(route, body)
 }
+
+/** Media types whose bodies have no schema. */
+const uncheckedMediaTypes: ReadonlySet<string> = new Set([
+  'text/html',
+  linesMediaType,
+  eventsMediaType,
+])
 
 function faultText({ instancePath, message, params }: ErrorObject): string {
   return `${instancePath} ${message} ${JSON.stringify(params)}`

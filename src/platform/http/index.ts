@@ -10,9 +10,11 @@ export { answerClientError, discardRest } from './problem-reply.ts'
 export { createRateLimiter, headersFrom, type RateLimiter } from './rate-limit.ts'
 export {
   Answer,
+  type AuthoriseAgain,
   type Authorised,
   defineRawRoute,
   defineRoute,
+  eventsMediaType,
   linesMediaType,
   type PathAlias,
   type RawRoute,

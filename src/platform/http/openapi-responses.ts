@@ -5,7 +5,13 @@ import { faultSchema, record } from '../../model/named-schemas.ts'
 import type { Json } from './json-schema.ts'
 import type { NamedSchemas, SchemaUse } from './openapi-schemas.ts'
 import { problemMediaType } from './problem-reply.ts'
-import { linesMediaType, type OtherReply, type RawRoute, type Route } from './route.ts'
+import {
+  eventsMediaType,
+  linesMediaType,
+  type OtherReply,
+  type RawRoute,
+  type Route,
+} from './route.ts'
 
 const codes = Object.keys(problemCatalogue) as [ProblemCode, ...ProblemCode[]]
 
@@ -167,7 +173,7 @@ export function responsesOf(
       ...(status === 302 && { headers: headers('Location') }),
       ...(![204, 302].includes(status) && {
         content: {
-          [route.lines === 'always' ? linesMediaType : 'application/json']: {
+          [usualMediaType(route)]: {
             schema: schemas.of({ schema: reply, io: 'output' }),
           },
           ...(route.or_html && { 'text/html': { schema: { type: 'string' } } }),
@@ -188,6 +194,11 @@ export function responsesOf(
   }
   if (passesAnswers(route)) responses['default'] = { description: 'The answer of the provider.' }
   return responses
+}
+
+function usualMediaType({ lines, events }: Route | RawRoute): string {
+  if (events) return eventsMediaType
+  return lines === 'always' ? linesMediaType : 'application/json'
 }
 
 /** Returns whether a route passes answers of another server, of any status. */

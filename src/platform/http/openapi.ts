@@ -219,6 +219,7 @@ const descriptions: Record<string, string> = {
   auth: 'Sign-in: access tokens and passwords.',
   conversations: 'Conversations: their tasks, traces and the health of their context.',
   detection: 'Settings and thresholds of detectors.',
+  events: 'Server-sent events about changes.',
   feedback: 'Statistics of feedback, patterns, the review queue and labels.',
   observability:
     'Canonical ingest, traces, queries, incidents, retention, archives, stores and the completeness ledger.',

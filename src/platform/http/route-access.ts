@@ -92,6 +92,11 @@ export type Credentials = {
  */
 export type BrowserRequest = {
   method: string
+  /**
+   * Set when the credentials of an open stream are checked again. The check is not a use of the session,
+   * and a cookie that was replaced meanwhile is not a sign of theft.
+   */
+  is_recheck?: true
   headers: Readonly<Record<string, string | string[] | undefined>>
 }
 

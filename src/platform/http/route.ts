@@ -1,8 +1,9 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { Readable } from 'node:stream'
 import type { z } from 'zod'
 import type { Problem, ProblemCode } from '../../kernel/problem.ts'
 import { parseParts } from './parse-parts.ts'
-import type { Caller, RouteAuth, RouteScope } from './route-access.ts'
+import type { Caller, RouteAuth, RouteKeyScope, RouteScope } from './route-access.ts'
 
 type Schema = z.ZodType
 type Parsed<S extends Schema | undefined> = S extends Schema ? z.output<S> : undefined
@@ -35,6 +36,7 @@ export type RouteDefinition<
     network: string
     /** Aborts when the client leaves. */
     signal: AbortSignal
+    authoriseAgain: AuthoriseAgain
   }) => Promise<z.input<R> | Answer<z.input<R> | z.input<O>>>
 }
 
@@ -45,6 +47,13 @@ export type OtherReply<R extends Schema = Schema> = {
   description: string
   reply: R
 }
+
+/**
+ * Checks the credentials of a request again, in the same project, while its answer is being streamed:
+ * throws 401, 403 or 404 when they are no longer valid or permitted. `key`: the scope that a key needs,
+ * in place of the route's. Such a check is not a use of a session.
+ */
+export type AuthoriseAgain = (key?: RouteKeyScope) => Promise<void>
 
 type SuccessStatus = 200 | 201 | 202 | 204 | 207 | 302
 
@@ -77,6 +86,8 @@ type RouteDocs = {
    * accept them.
    */
   lines?: 'always' | 'if_accepted'
+  /** Returns server-sent events (`eventsMediaType`), as a stream that may stay open for hours. */
+  events?: true
   /** A page for browsers or one of its files. The OpenAPI document leaves it out. */
   page?: true
   /** Returns the version of the object as `ETag`. */
@@ -126,6 +137,7 @@ export type UnparsedRequest = {
   request_id: string
   network: string
   signal: AbortSignal
+  authoriseAgain: AuthoriseAgain
 }
 
 /** A reply with a status, headers, or content that is not JSON. */
@@ -133,17 +145,26 @@ export class Answer<B> {
   readonly body: B
   readonly status: number | undefined
   readonly headers: AnswerHeaders
-  /** Text or bytes to send instead of the body as JSON. */
-  readonly content: Content | undefined
+  /** Text, bytes or a stream to send instead of the body as JSON. */
+  readonly content: Content | StreamContent | undefined
 
   constructor(
     body: B,
-    options: { status?: number; headers?: AnswerHeaders; content?: Content } = {},
+    options: {
+      status?: number
+      headers?: AnswerHeaders
+      content?: Content | StreamContent
+    } = {},
   ) {
     this.body = body
     this.status = options.status
     this.headers = options.headers ?? {}
     this.content = options.content
+  }
+
+  /** Creates a reply that is a stream and has no body. */
+  static stream(content: StreamContent, headers: AnswerHeaders): Answer<never> {
+    return new Answer(undefined as never, { content, headers })
   }
 }
 
@@ -155,6 +176,15 @@ type AnswerHeaders = Readonly<Record<string, string | string[]>>
 
 /** A text in UTF-8, also as bytes that may be compressed, with its media type (`text/html`). */
 export type Content = { media_type: string; text: string | Buffer }
+
+/**
+ * A stream of text in UTF-8 with its media type. `open` is called when the answer begins, and not for
+ * HEAD; it may throw a Problem. The stream is destroyed when the client leaves.
+ */
+export type StreamContent = { media_type: string; open: () => Readable }
+
+/** The media type of server-sent events (https://html.spec.whatwg.org/multipage/server-sent-events.html). */
+export const eventsMediaType = 'text/event-stream'
 
 /** Creates a route of its definition. */
 export function defineRoute<
@@ -172,7 +202,7 @@ export function defineRoute<
     params,
     query,
     body,
-    run: async ({ caller, headers, request_id, network, signal, ...parts }) => {
+    run: async ({ caller, headers, request_id, network, signal, authoriseAgain, ...parts }) => {
       const anyText = rest.any_json_keys === true
       const parsed = parseParts({ params, query, body }, parts, { anyText })
       const answer = await handle({
@@ -184,6 +214,7 @@ export function defineRoute<
         request_id,
         network,
         signal,
+        authoriseAgain,
       })
       return answer instanceof Answer ? answer : new Answer(answer)
     },

@@ -14,6 +14,7 @@ import type { AuditTrail } from '../audit/index.ts'
 import { inSpan, type Logger, type Metrics } from '../telemetry/index.ts'
 import { runInInstallation, runInScope } from '../tenancy/index.ts'
 import { type AuditedRoutes, openAudits } from './audited-routes.ts'
+import { authorizeRequest, recheckOf } from './authorize-request.ts'
 import { type CallLimitSettings, CallLimits } from './call-limits.ts'
 import { replyCheckHook } from './check-replies.ts'
 import { createCrossOrigin } from './cross-origin.ts'
@@ -183,14 +184,15 @@ function serve(app: FastifyInstance, route: Route, options: ServeOptions): void 
         )
         if (caller !== null) options.limits.authorise(route, request, reply, caller)
         authorised(caller)
-        const run = () => route.run(unparsed(request, reply, caller))
+        const authoriseAgain = recheckOf(route, request, { caller, authorize: options.authorize })
+        const run = () => route.run({ ...unparsed(request, reply, caller), authoriseAgain })
         return runInScope(tenantScopeOf(route.scope, caller), () =>
           inSpan(route.id, { 'http.route': route.url }, () =>
             runOnce(route, { request, caller }, options.idempotency, () => change(run)),
           ),
         )
       })
-      return send(route, reply, answer)
+      return send(route, request, reply, answer)
     },
     ...(options.check_replies && !route.page && { onSend: replyCheckHook(route) }),
   })
@@ -200,7 +202,7 @@ function unparsed(
   request: FastifyRequest,
   reply: FastifyReply,
   caller: Caller | null,
-): UnparsedRequest {
+): Omit<UnparsedRequest, 'authoriseAgain'> {
   return {
     params: request.params,
     query: withoutProject(request.query),
@@ -213,31 +215,10 @@ function unparsed(
   }
 }
 
-async function authorizeRequest(
-  route: Route,
-  request: FastifyRequest,
-  authorize: Authorize,
-): Promise<Caller | null> {
-  if (route.scope.level === 'public') return null
-  const query = request.query as Record<string, string | undefined>
-  return authorize(route, {
-    authorization: request.headers.authorization,
-    api_key: firstValue(request.headers['x-api-key']),
-    project: firstValue(request.headers['x-project-id']) ?? query['project_id'],
-    origin: request.headers.origin,
-    params: request.params as Record<string, string>,
-    browser: { method: request.method, headers: request.headers },
-  })
-}
-
 /** Removes the `project_id` query parameter, which the authorisation has read. */
 function withoutProject(query: unknown): unknown {
   const { project_id: _project, ...rest } = query as Record<string, unknown>
   return rest
-}
-
-function firstValue(value: string | string[] | undefined): string | undefined {
-  return Array.isArray(value) ? value[0] : value
 }
 
 function disconnectSignal(reply: FastifyReply): AbortSignal {
@@ -248,11 +229,20 @@ function disconnectSignal(reply: FastifyReply): AbortSignal {
   return controller.signal
 }
 
-function send(route: Route, reply: FastifyReply, answer: Answer<unknown>): FastifyReply {
+function send(
+  route: Route,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  answer: Answer<unknown>,
+): FastifyReply {
+  const { content } = answer
+  const isStream = content !== undefined && 'open' in content
+  // Before the headers of the answer, because it may throw.
+  const stream = isStream && request.method !== 'HEAD' ? content.open() : undefined
   reply.code(answer.status ?? route.status ?? 200).headers(answer.headers)
-  if (answer.content !== undefined) {
-    const { media_type, text } = answer.content
-    return reply.type(`${media_type}; charset=utf-8`).send(text)
+  if (content !== undefined) {
+    reply.type(`${content.media_type}; charset=utf-8`)
+    return isStream ? reply.send(stream) : reply.send(content.text)
   }
   if (answer.body === undefined) return reply.send()
   return reply.type('application/json; charset=utf-8').send(JSON.stringify(answer.body))

@@ -1,4 +1,11 @@
 export {
+  type Broadcast,
+  type BroadcastingQueue,
+  type BroadcastListener,
+  createLocalBroadcast,
+  type Listening,
+} from './broadcast.ts'
+export {
   type BatchHandler,
   type ConsumeOptions,
   type Consumer,

@@ -9,6 +9,7 @@ export {
 export type { AccessTables, PasswordOrigin } from './access-tables.ts'
 export type { AuditTables } from './audit-tables.ts'
 export type { CertificationTables } from './certification-tables.ts'
+export { noteChanges, type OnCommitted } from './committed-changes.ts'
 export {
   assertDatabaseEmpty,
   CopyRefused,

@@ -2,6 +2,7 @@ import { Kysely, PostgresAdapter, PostgresIntrospector, PostgresQueryCompiler } 
 import pg from 'pg'
 import type { Logger } from '../telemetry/index.ts'
 import type { TenantScope } from '../tenancy/index.ts'
+import type { OnCommitted } from './committed-changes.ts'
 import { type ScopedPool, scopePool } from './scoped-pool.ts'
 import { StoreDriver } from './store-driver.ts'
 
@@ -37,6 +38,8 @@ export type Relational<DB> = {
   pool: pg.Pool
   /** Connections for statements as text. They run in the scope of the work, as those of `db`. */
   scoped: ScopedPool
+  /** Sets the receiver of the changes that committed transactions of `db` have noted. */
+  onCommitted(receiver: OnCommitted): void
   /** Resolves when the store answers. Rejects with the driver's error otherwise. */
   ping(): Promise<void>
   /** Waits for running queries, then closes all connections. May be called twice. */
@@ -56,16 +59,20 @@ export function openRelational<DB>(options: RelationalOptions): Relational<DB> {
     statement_timeout_ms: options.statement_timeout_ms,
     fallback: options.scope,
   })
+  let announce: OnCommitted = () => undefined
   const db = new Kysely<DB>({
     dialect: {
       createAdapter: () => new PostgresAdapter(),
-      createDriver: () => new StoreDriver(scoped),
+      createDriver: () => new StoreDriver(scoped, (changes) => announce(changes)),
       createIntrospector: (any) => new PostgresIntrospector(any),
       createQueryCompiler: () => new PostgresQueryCompiler(),
     },
   })
   return {
     ...{ db, pool, scoped },
+    onCommitted: (receiver) => {
+      announce = receiver
+    },
     ping: async () => {
       await pool.query('select 1')
     },

@@ -1,12 +1,13 @@
 import {
   AbortedTransactionError,
   type CompiledQuery,
-  type DatabaseConnection,
   type Driver,
   type QueryResult,
   type TransactionSettings,
 } from 'kysely'
+import type { ChangeHint } from '../../model/change-hint.ts'
 import { type AuditedCall, type CreatedRow, currentCall, isChange } from '../audit/index.ts'
+import type { NotesChanges, OnCommitted } from './committed-changes.ts'
 import type { Statement } from './pipelined-query.ts'
 import type { ScopedClient, ScopedPool } from './scoped-pool.ts'
 import { asStoreProblem } from './unavailable.ts'
@@ -17,16 +18,18 @@ import { asStoreProblem } from './unavailable.ts'
  */
 export class StoreDriver implements Driver {
   readonly #pool: ScopedPool
+  readonly #onCommitted: OnCommitted
 
-  constructor(pool: ScopedPool) {
+  constructor(pool: ScopedPool, onCommitted: OnCommitted) {
     this.#pool = pool
+    this.#onCommitted = onCommitted
   }
 
   async init(): Promise<void> {}
 
   async acquireConnection(): Promise<StoreConnection> {
     const client = await this.#pool.connect().catch(throwStoreProblem)
-    return new StoreConnection(client)
+    return new StoreConnection(client, this.#onCommitted)
   }
 
   async beginTransaction(
@@ -58,14 +61,23 @@ export class StoreDriver implements Driver {
  * A connection while it is taken from the pool. The record of a call is the last statement before
  * the commit, because it locks the chain of the organization, and is sent with it.
  */
-class StoreConnection implements DatabaseConnection {
+class StoreConnection implements NotesChanges {
   readonly #client: ScopedClient
+  readonly #onCommitted: OnCommitted
   /** Whether the open transaction changed anything; undefined without one. */
   #isChanged: boolean | undefined
   #isBroken = false
+  /** Changes of the open transaction, announced after its commit. */
+  #noted: ChangeHint[] = []
 
-  constructor(client: ScopedClient) {
+  constructor(client: ScopedClient, onCommitted: OnCommitted) {
     this.#client = client
+    this.#onCommitted = onCommitted
+  }
+
+  noteChanges(changes: readonly ChangeHint[]): void {
+    if (this.#isChanged === undefined) this.#onCommitted(changes)
+    else for (const change of changes) this.#noted.push(change)
   }
 
   async executeQuery<R>(query: CompiledQuery): Promise<QueryResult<R>> {
@@ -84,6 +96,7 @@ class StoreConnection implements DatabaseConnection {
     const isolation = isolationLevel === undefined ? '' : ` isolation level ${isolationLevel}`
     this.#client.begin(`begin${isolation}${accessMode === undefined ? '' : ` ${accessMode}`}`)
     this.#isChanged = false
+    this.#noted = []
   }
 
   async commit(): Promise<void> {
@@ -97,10 +110,14 @@ class StoreConnection implements DatabaseConnection {
         return true
       })
     }
+    const noted = this.#noted
+    this.#noted = []
+    if (noted.length > 0) this.#onCommitted(noted)
   }
 
   async rollback(): Promise<void> {
     this.#isChanged = undefined
+    this.#noted = []
     try {
       await this.#client.rollback()
     } catch (error) {

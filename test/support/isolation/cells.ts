@@ -125,6 +125,7 @@ const namedAs: Readonly<Record<string, (ids: Own) => string | undefined>> = {
   head: (ids) => ids['certification_id'],
   observation_id: () => `${marker}-0`,
   with: (ids) => ids['trace_id'],
+  last_event_id: () => `${marker}-1`,
   channel: () => `${marker}-channel-1`,
   fallback: () => `${marker}-channel-1`,
   notify: () => `${marker}-channel-1`,

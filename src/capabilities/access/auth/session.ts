@@ -7,6 +7,7 @@ import type { Access } from '../access.ts'
 import { instantField } from '../fields.ts'
 import { assertSameOrigin } from '../sessions/same-origin.ts'
 import type { BrowserSession } from '../sessions/sessions.ts'
+import { findLogin, type Login } from './store.ts'
 import { findByPassword } from './token.ts'
 
 const publicRoute = { auth: 'public', scope: { level: 'public' } } as const
@@ -59,6 +60,10 @@ export function startSession(access: Access): Route {
           password: z.string().min(1).max(256),
         }),
         record('RenewSession', { grant_type: z.literal('session') }),
+        record('LinkSession', {
+          grant_type: z.literal('link'),
+          token: z.string().max(100).describe('Token of the link that `make run` prints.'),
+        }),
       ])
       .meta({ id: 'SessionRequest' }),
     reply: sessionSchema,
@@ -67,7 +72,7 @@ export function startSession(access: Access): Route {
     rate_per_minute_max: 60,
     body_bytes_max: 16 * 1024,
     handle: async ({ body, headers, network }) => {
-      const { sessions, public_url, guard } = access
+      const { sessions, public_url } = access
       const request = { method: 'POST', headers }
       assertSameOrigin(request, public_url)
       if (body.grant_type === 'session') {
@@ -76,10 +81,10 @@ export function startSession(access: Access): Route {
         const cookie = await sessions.renew(request)
         return answer(session, { status: 200, ...(cookie !== undefined && { cookie }) })
       }
-      const account = body.username.trim().toLowerCase()
-      const login = await guard.attempt({ account, network }, () =>
-        findByPassword(account, body.password, access),
-      )
+      const login =
+        body.grant_type === 'link'
+          ? await findByLink(body.token, access)
+          : await findByBody(body, { network, access })
       if (login === undefined) throw problem('credentials_invalid')
       const { id: user_id, session_number } = login
       currentCall()?.noteActor('user', user_id)
@@ -88,6 +93,28 @@ export function startSession(access: Access): Route {
       return answer(await findSession(access, started), { status: 201, cookie })
     },
   })
+}
+
+type PasswordBody = { username: string; password: string }
+
+function findByBody(
+  { username, password }: PasswordBody,
+  { network, access }: { network: string; access: Access },
+): Promise<Login | undefined> {
+  const account = username.trim().toLowerCase()
+  return access.guard.attempt({ account, network }, () => findByPassword(account, password, access))
+}
+
+/** Returns the person of a link that was not used yet. A disabled person has no sign-in. */
+async function findByLink(token: string, access: Access): Promise<Login | undefined> {
+  const email = access.first_links.use(token)
+  if (email === undefined) {
+    throw problem('credentials_invalid', {
+      detail: 'The link has been used or is too old. Sign in with your password',
+    })
+  }
+  const login = await findLogin(access.db, email)
+  return login?.disabled_at === null ? login : undefined
 }
 
 /** GET /api/v1/auth/session: the person of the session, for the first request of a page. */

@@ -68,6 +68,10 @@ export function createBrowserSessions(options: BrowserSessionsOptions): BrowserS
   const usage = createKeyUsage({ write: (uses) => writeSessionUses(db, uses), clock })
   const formatted = (text: string, max_age_ms: number) =>
     setCookie(cookie, { text, max_age_s: Math.floor(max_age_ms / 1000) })
+  const withIdleEnd = (session: SessionRow, now_ms: number) => {
+    const idle_ms = Math.min(now_ms + session_idle_ms, Date.parse(session.expires_at))
+    return { ...session, idle_expires_at: new Date(idle_ms).toISOString() }
+  }
   const find = async (request: BrowserRequest) => {
     const token = tokenIn(request.headers, cookie)
     if (token === undefined) return undefined
@@ -78,13 +82,13 @@ export function createBrowserSessions(options: BrowserSessionsOptions): BrowserS
     const used_after = new Date(now_ms - session_idle_ms)
     const session = await findSession(db, { token_hash, now, used_after })
     if (session === undefined) return undefined
+    if (request.is_recheck) return withIdleEnd(session, now_ms)
     if (session.is_previous && now_ms - Date.parse(session.renewed_at) > previousAccepted_ms) {
       await endSession(db, { token_hash, now })
       return undefined
     }
     usage.touch(session.id)
-    const idle_ms = Math.min(now_ms + session_idle_ms, Date.parse(session.expires_at))
-    return { ...session, idle_expires_at: new Date(idle_ms).toISOString() }
+    return withIdleEnd(session, now_ms)
   }
   return {
     find,

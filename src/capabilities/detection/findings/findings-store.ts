@@ -1,4 +1,9 @@
-import { type DetectionTables, type Selectable, sql } from '../../../platform/relational/index.ts'
+import {
+  type DetectionTables,
+  noteChanges,
+  type Selectable,
+  sql,
+} from '../../../platform/relational/index.ts'
 import type { DetectionDb } from '../ports.ts'
 import type { Finding, NotChecked } from './finding.ts'
 import type { NewFinding } from './new-findings.ts'
@@ -7,11 +12,19 @@ import type { VerdictColumns } from './verdict.ts'
 
 /** Returns all findings of a task in order of their start; a task has few. */
 export function findingsOf(db: DetectionDb, { project_id, task_id }: TaskKey): Promise<Finding[]> {
+  return findingsOfTasks(db, { project_id, task_ids: [task_id] })
+}
+
+/** Returns all findings of tasks of a project in order of their start. */
+export function findingsOfTasks(
+  db: DetectionDb,
+  { project_id, task_ids }: { project_id: string; task_ids: readonly string[] },
+): Promise<Finding[]> {
   return db
     .selectFrom('findings')
     .selectAll()
     .where('project_id', '=', project_id)
-    .where('task_id', '=', task_id)
+    .where(sql<boolean>`task_id = any(${[...task_ids]}::text[])`)
     .orderBy('started_at')
     .orderBy('finding_id')
     .execute()
@@ -43,6 +56,11 @@ export async function putFindings(
     order by finding_id
     on conflict (finding_id) do update set ${changed}, updated_at = excluded.updated_at
   `.execute(trx)
+  const changes = findings.map(({ project_id, task_id, finding_id: id }) => ({
+    ...{ project_id, task_id, id },
+    kind: 'finding' as const,
+  }))
+  await noteChanges(trx, changes)
 }
 
 /** Withdraws findings that a late call disproved. */
@@ -59,6 +77,11 @@ export async function withdrawFindings(
     .where('task_id', '=', task_id)
     .where('finding_id', 'in', ids)
     .execute()
+  const kind = 'finding' as const
+  await noteChanges(
+    trx,
+    ids.map((id) => ({ project_id, task_id, id, kind })),
+  )
 }
 
 /** Writes the verdict of a task. */
@@ -73,6 +96,7 @@ export async function writeVerdict(
     .where('project_id', '=', project_id)
     .where('task_id', '=', task_id)
     .execute()
+  await noteChanges(trx, [{ project_id, kind: 'task', id: task_id }])
 }
 
 const identityColumns: readonly string[] = ['finding_id', 'project_id', 'task_id']

@@ -1,5 +1,5 @@
 import { newId } from '../../../kernel/ids.ts'
-import { sql } from '../../../platform/relational/index.ts'
+import { noteChanges, sql } from '../../../platform/relational/index.ts'
 import type { Evidence } from '../incident-view.ts'
 import type { Changed, IncidentEvent } from '../life-cycle/incident.ts'
 import { announced, type Notice, noticesOf } from '../life-cycle/notices.ts'
@@ -191,6 +191,12 @@ export class IncidentBook {
     // Older incidents first: one resolves before the next one of its key opens.
     const sorted = rows.toSorted((one, other) => one.number - other.number)
     await putRecords(this.#trx, 'incidents', sorted, { key: ['id'], update: changing })
+    const kind = 'incident' as const
+    const { project_id } = this
+    await noteChanges(
+      this.#trx,
+      sorted.map(({ id, version }) => ({ project_id, id, version, kind })),
+    )
     await putRecords(this.#trx, 'incident_events', this.#events)
     await putRecords(this.#trx, 'notification_outbox', this.#messages, {
       key: ['incident_id', 'event_seq', 'channel'],

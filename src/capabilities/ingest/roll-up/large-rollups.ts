@@ -2,6 +2,7 @@ import { newId } from '../../../kernel/ids.ts'
 import { type Clock, sleep } from '../../../kernel/time.ts'
 import {
   type Kysely,
+  noteChanges,
   sql,
   type TaskTables,
   type Transaction,
@@ -120,6 +121,7 @@ async function recompute({ db, store }: RefreshPorts, claimed: ClaimedRollUp): P
     if (!(task && rollup)) return
     const implicit = task.implicit && rollup.implicit
     await writeTasks(trx, [{ ...task, project_id, rollup: withoutFingerprints(rollup), implicit }])
+    await noteChanges(trx, [{ project_id, kind: 'task', id }])
   }
 }
 

@@ -1,5 +1,5 @@
 import { sql, type TaskTables, type Transaction } from '../../../platform/relational/index.ts'
-import { chunksByProject, projectOf, type RollUpPorts, type TaskId } from './roll-up.ts'
+import { chunksByProject, noteTasks, projectOf, type RollUpPorts, type TaskId } from './roll-up.ts'
 import { taskSums } from './saturate.ts'
 import { lockTasks, writeTasks } from './task-store.ts'
 import { nsFromIso } from './touched.ts'
@@ -14,6 +14,7 @@ export async function rollUpLeft(
   left: readonly TaskId[],
 ): Promise<void> {
   const locked = left.length === 0 ? [] : await lockTasks(trx, left)
+  await noteTasks(trx, locked)
   for (const chunk of chunksByProject(locked)) {
     const project_id = projectOf(chunk)
     const hints = chunk.map(({ task_id, started_at }) => ({ task_id, from: nsFromIso(started_at) }))

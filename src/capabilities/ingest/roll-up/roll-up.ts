@@ -1,5 +1,10 @@
 import { newId } from '../../../kernel/ids.ts'
-import type { Kysely, TaskTables, Transaction } from '../../../platform/relational/index.ts'
+import {
+  type Kysely,
+  noteChanges,
+  type TaskTables,
+  type Transaction,
+} from '../../../platform/relational/index.ts'
 import type { ObservationStore, TaskRollup } from '../../storage/index.ts'
 import {
   type LockedConversation,
@@ -65,6 +70,16 @@ export async function rollUp(
   ]
   await noteLarge(trx, grown)
   await ports.markDue(trx, touched.tasks)
+  await noteTasks(trx, touched.tasks)
+}
+
+/** Notes that tasks changed, for streams of events. */
+export function noteTasks(trx: Kysely<TaskTables>, tasks: readonly TaskId[]): Promise<void> {
+  const changes = tasks.map(({ project_id, task_id: id }) => ({
+    ...{ project_id, id },
+    kind: 'task' as const,
+  }))
+  return noteChanges(trx, changes)
 }
 
 export type TaskId = { project_id: string; task_id: string }

@@ -1,4 +1,9 @@
-import type { TaskTables, Transaction } from '../../../platform/relational/index.ts'
+import {
+  type Kysely,
+  noteChanges,
+  type TaskTables,
+  type Transaction,
+} from '../../../platform/relational/index.ts'
 import { runInProjects } from '../../../platform/tenancy/index.ts'
 import type { ObservationStore } from '../../storage/index.ts'
 import type { ObservationHead } from '../../storage/row-format/index.ts'
@@ -49,8 +54,20 @@ export async function settleTraces(
     const all = uniqueTraces([...asked, ...near, ...far, ...along])
     await noteMoving(ports.db, all)
     const batch = { heads, asked: all, erased, placing: placingOf(ports.store) }
-    await ports.db.transaction().execute((trx) => moveRows(trx, ports, batch))
+    await ports.db.transaction().execute(async (trx) => {
+      await moveRows(trx, ports, batch)
+      await noteTracesChanged(trx, uniqueTraces([...traces, ...all]))
+    })
   })
+}
+
+/** Notes that the rows of traces changed, for streams of events. */
+function noteTracesChanged(trx: Kysely<TaskTables>, traces: readonly TraceKey[]): Promise<void> {
+  const changes = traces.map(({ project_id, trace_id: id }) => ({
+    ...{ project_id, id },
+    kind: 'trace' as const,
+  }))
+  return noteChanges(trx, changes)
 }
 
 function placingOf(store: ObservationStore): Placing {
@@ -114,7 +131,10 @@ async function noteBatch(
     return needsLook(trace) || changed.has(key) || erased.has(key)
   })
   const all = uniqueTraces([...asked, ...linked])
-  if (all.length === 0) await rollUp(trx, ports, collectTouched(heads))
+  if (all.length === 0) {
+    await rollUp(trx, ports, collectTouched(heads))
+    await noteTracesChanged(trx, traces)
+  }
   return all
 }
 

@@ -6,7 +6,7 @@ import { cursorParameter, flagParameter, integerParameter } from '../../../model
 import { dollarsSchema, record } from '../../../model/named-schemas.ts'
 import { statuses } from '../../../model/observation.ts'
 import { defineRoute, type Route } from '../../../platform/http/index.ts'
-import { summariseTrace, summarySchema } from '../explorer/node-reply.ts'
+import { summariseTrace, summarySchema } from '../explorer/summary.ts'
 import { type LoadedTree, loadTree, readFields, toReadFields, treeFields } from '../load-tree.ts'
 import { type TraceDeps, tracePath } from '../trace-path.ts'
 import type { TreeNode } from '../tree/contract.ts'

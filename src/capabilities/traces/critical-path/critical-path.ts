@@ -134,7 +134,7 @@ async function aggregatePaths(
   )
   const { rows } = await readTraceRows(context.queries, {
     ...context,
-    ...{ trace_ids, window },
+    ...{ choice: { trace_ids }, window },
     rows_max: traceRows_max,
   })
   const paths = findPaths(rows, query.clocks === 'recorded')

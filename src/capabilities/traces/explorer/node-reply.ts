@@ -4,15 +4,8 @@ import { isoFromNs } from '../../../kernel/time.ts'
 import { callCostFields } from '../../../model/call-cost.ts'
 import { dollarsSchema, record } from '../../../model/named-schemas.ts'
 import { observationTypes, statuses } from '../../../model/observation.ts'
-import {
-  type Mark,
-  marks,
-  type RollUp,
-  type TraceRow,
-  type TraceTree,
-  type TreeNode,
-} from '../tree/contract.ts'
-import { addTo, emptyRollUp, totalOf } from '../tree/roll-up.ts'
+import { marks, type RollUp, type TraceRow, type TreeNode } from '../tree/contract.ts'
+import { totalOf } from '../tree/roll-up.ts'
 import { isoAt, msFrom } from '../tree/times.ts'
 
 const count = z.int().nonnegative()
@@ -38,7 +31,7 @@ const tokensSchema = z
     description: 'Tokens in disjoint buckets; `total` is their sum. null: unknown.',
   })
 
-/** Sums over a node and its descendants, or over a whole trace. */
+/** Sums over a node and its descendants, or over a whole tree. */
 export const rollupSchema = z
   .strictObject({
     observations: count.describe('Observations of any type.'),
@@ -71,16 +64,13 @@ const share = z
 export const nodeSchema = z
   .strictObject({
     node_id: z.string().describe('Observation id; `orphans:<trace_id>` for a synthetic root.'),
+    trace_id: z.guid().describe('W3C trace id of the node, as a UUID.'),
     parent_id: text.describe('Parent node id; null for a root.'),
-    missing_parent_id: text.describe('Parent id that an orphan names.'),
+    missing_parent_id: text.describe('Parent id that is not in the tree; null for other nodes.'),
     depth: count.describe('Depth in the tree; 0 for roots.'),
     type: z.enum([...observationTypes, 'synthetic']).meta({ id: 'NodeType' }),
     name: z.string(),
-    status: z
-      .enum(statuses)
-
-      .nullable()
-      .describe('null for a synthetic root.'),
+    status: z.enum(statuses).nullable().describe('null for a synthetic root.'),
     service_name: text,
     marks: z.array(z.enum(marks)).describe('Anomalies of the node.'),
     start_time: instant.describe('Start, corrected where clocks differ; see `skew_ms`.'),
@@ -91,7 +81,9 @@ export const nodeSchema = z
       .nullable()
       .describe('Recorded times, if they differ from the corrected ones.'),
     skew_ms: z.number().describe('Correction of the times, in milliseconds.'),
-    offset_ms: z.number().describe('Time from the start of the trace to the start of the node.'),
+    offset_ms: z
+      .number()
+      .describe('Time from the earliest recorded start of the tree to the start of the node.'),
     duration_ms: ms,
     self_ms: ms.describe('Time in which no child ran.'),
     overlap_ms: ms.describe('Time in which children overlapped.'),
@@ -100,6 +92,9 @@ export const nodeSchema = z
       .meta({ id: 'NodeGap' })
       .nullable()
       .describe('Longest period in which no child ran; null without children.'),
+    counted_with: text.describe(
+      'Observation that counts the call of this one in the sums; null for all other observations.',
+    ),
     usage: z
       .strictObject({ share, tokens: tokensSchema })
       .meta({ id: 'NodeUsage' })
@@ -146,7 +141,7 @@ export type NodeDetails = NonNullable<NodeReply['details']>
 
 /** Returns the key of a node's details. */
 function detailsKey({ row }: TreeNode): string {
-  return row === null ? '' : `${row.start_time} ${row.observation_id}`
+  return row === null ? '' : `${row.start_time} ${row.trace_id} ${row.observation_id}`
 }
 
 /** The context of a node's reply. */
@@ -166,15 +161,16 @@ export function toNodeReply(node: TreeNode, context: NodeContext): NodeReply {
   const { origin_ns, details, shown, next_cursor, path } = context
   return {
     node_id: node.id,
+    trace_id: node.trace_id,
     parent_id: parent?.id ?? null,
-    missing_parent_id: node.marks.includes('orphan') ? (row?.parent_observation_id ?? null) : null,
+    missing_parent_id: findMissingParent(node),
     depth: node.depth,
-    type: row?.type ?? 'synthetic',
-    name: row?.name ?? 'observations without a parent',
+    ...toLabels(node),
     status: row?.status ?? null,
     service_name: row?.service_name || null,
     marks: node.marks,
     ...toTimes(node, origin_ns),
+    counted_with: row?.counted_with || null,
     usage: { share: node.usage, tokens: ownTokens(row) },
     cost: { share: node.cost, cost_usd: row?.cost_usd ? shownDollars(row.cost_usd) : null },
     rollup: shownRollup(node.rollup),
@@ -182,6 +178,19 @@ export function toNodeReply(node: TreeNode, context: NodeContext): NodeReply {
     descendants: node.last - node.position,
     ...(path && { path }),
     details: details.get(detailsKey(node)) ?? null,
+  }
+}
+
+function findMissingParent({ row, marks }: TreeNode): string | null {
+  const isMissing = marks.includes('orphan') || marks.includes('outer_parent')
+  return isMissing ? (row?.parent_observation_id ?? null) : null
+}
+
+/** Returns the type and name of a node in replies. */
+export function toLabels({ row }: TreeNode) {
+  return {
+    type: row?.type ?? ('synthetic' as const),
+    name: row?.name ?? 'observations without a parent',
   }
 }
 
@@ -238,52 +247,5 @@ export function shownRollup(rollup: RollUp): NodeReply['rollup'] {
     unpriced_calls: rollup.unpriced_calls,
     merged_calls: rollup.merged_calls,
     partially_priced_calls: rollup.partially_priced_calls,
-  }
-}
-
-/** The summary of a whole trace. */
-export const summarySchema = z
-  .strictObject({
-    task_id: z.string().nullable(),
-    task_name: z.string().nullable(),
-    start_time: instant.nullable().describe('Start of the trace; null without observations.'),
-    end_time: instant.nullable(),
-    duration_ms: z.number().nonnegative(),
-    depth_max: count.describe('Depth of the deepest node; roots have 0.'),
-    roots: count,
-    marks: z
-      .record(z.string(), count)
-      .describe('Number of nodes with each mark; other marks are omitted.'),
-    rollup: rollupSchema,
-  })
-  .meta({ id: 'ExploredTrace', description: 'Summary of the whole trace.' })
-
-/** Summarises a trace. */
-export function summariseTrace({
-  nodes,
-  roots,
-  origin_ns,
-}: TraceTree): z.infer<typeof summarySchema> {
-  const marks: Partial<Record<Mark, number>> = {}
-  const rollup: RollUp = emptyRollUp()
-  let [start, end, depth_max] = [nodes[0]?.start ?? 0, nodes[0]?.end ?? 0, 0]
-  for (const node of nodes) {
-    start = Math.min(start, node.start)
-    end = Math.max(end, node.end)
-    depth_max = Math.max(depth_max, node.depth)
-    for (const mark of node.marks) marks[mark] = (marks[mark] ?? 0) + 1
-  }
-  for (const root of roots) addTo(rollup, root.rollup)
-  const task = nodes.find(({ row }) => row !== null && row.task_id !== '')?.row
-  return {
-    task_id: task?.task_id ?? null,
-    task_name: nodes.find(({ row }) => row?.task_name)?.row?.task_name ?? null,
-    start_time: nodes.length === 0 ? null : isoAt(origin_ns, start),
-    end_time: nodes.length === 0 ? null : isoAt(origin_ns, end),
-    duration_ms: msFrom(end - start),
-    depth_max,
-    roots: roots.length,
-    marks,
-    rollup: shownRollup(rollup),
   }
 }

@@ -2,8 +2,10 @@ import { itemsOf, objectFrom } from '../../../kernel/json-values.ts'
 import { shownCallCost } from '../../../model/call-cost.ts'
 import { type RunDeps, readRecords } from '../../query/index.ts'
 import type { TimeWindow } from '../../storage/index.ts'
-import { isoWindowOf, traceFilter } from '../read-trace-rows.ts'
+import type { TreeSource } from '../load-tree.ts'
+import { filterFrom, isoWindowOf } from '../read-trace-rows.ts'
 import type { TreeNode } from '../tree/contract.ts'
+import { observationKey } from '../tree/observation-key.ts'
 import type { NodeDetails } from './node-reply.ts'
 
 const plainFields = [
@@ -22,20 +24,15 @@ const contentFields = ['input', 'output']
 /** Maximum observations that a search finds; the earliest are kept. */
 const found_max = 10_000
 
-/** Finds the observations of a trace with a text in one of their fields; case-sensitive. */
+/**
+ * Finds the observations with a text in one of their fields; case-sensitive. Returns their keys by
+ * `observationKey`. `content`: whether to search inputs and outputs too.
+ */
 export async function searchText(
   queries: RunDeps,
-  request: {
-    project_id: string
-    trace_id: string
-    window: TimeWindow
-    text: string
-    /** Whether to search inputs and outputs too. */
-    content: boolean
-    signal: AbortSignal
-  },
+  { source, text, content }: { source: TreeSource; text: string; content: boolean },
 ): Promise<ReadonlySet<string>> {
-  const { project_id, trace_id, window, text, content, signal } = request
+  const { project_id, choice, window, signal } = source
   const searched = content ? [...plainFields, ...contentFields] : plainFields
   const anyOf = { or: searched.map((field) => ({ field, op: 'contains', value: text })) }
   const { rows, alias } = await readRecords(queries, {
@@ -45,12 +42,20 @@ export async function searchText(
     body: {
       entity: 'observations',
       window: isoWindowOf(window),
-      where: { and: [traceFilter([trace_id]), anyOf] },
-      select: ['observation_id'],
+      where: { and: [filterFrom(choice), anyOf] },
+      select: ['trace_id', 'observation_id'],
       order_by: [{ field: 'start_time', direction: 'asc' }],
     },
   })
-  return new Set(rows.map((row) => String(row[alias['observation_id'] ?? ''])))
+  return new Set(
+    rows.map((row) => {
+      const value = (name: string) => String(row[alias[name] ?? ''])
+      return observationKey({
+        trace_id: value('trace_id'),
+        observation_id: value('observation_id'),
+      })
+    }),
+  )
 }
 
 const texts = [
@@ -65,6 +70,7 @@ const texts = [
 ] as const
 
 const fields = [
+  'trace_id',
   'observation_id',
   'start_time',
   'model',
@@ -86,11 +92,10 @@ const text_characters_max = 500
 export async function readDetails(
   queries: RunDeps,
   nodes: readonly TreeNode[],
-  request: { project_id: string; trace_id: string; signal: AbortSignal },
+  { project_id, choice, signal }: Omit<TreeSource, 'window'>,
 ): Promise<ReadonlyMap<string, NodeDetails>> {
   const ids = [...new Set(nodes.flatMap(({ row, id }) => (row === null ? [] : [id])))]
   if (ids.length === 0) return new Map()
-  const { project_id, trace_id, signal } = request
   const read = await readRecords(queries, {
     ...{ project_id, signal },
     rows_max,
@@ -98,7 +103,7 @@ export async function readDetails(
     body: {
       entity: 'observations',
       window: isoWindowOf(windowOf(nodes)),
-      where: { and: [traceFilter([trace_id]), { field: 'observation_id', op: 'in', value: ids }] },
+      where: { and: [filterFrom(choice), { field: 'observation_id', op: 'in', value: ids }] },
       select: fields,
       order_by: [{ field: 'start_time', direction: 'asc' }],
     },
@@ -107,12 +112,13 @@ export async function readDetails(
   return new Map(
     rows.map((row) => {
       const value = (name: string) => row[alias[name] ?? '']
-      return [`${value('start_time')} ${value('observation_id')}`, toDetails(value)]
+      const [trace_id, observation_id] = [value('trace_id'), value('observation_id')]
+      return [`${value('start_time')} ${trace_id} ${observation_id}`, toDetails(value)]
     }),
   )
 }
 
-/** Maximum rows read for a page. A trace can repeat ids, so a node can have several rows. */
+/** Maximum rows read for a page. A tree can repeat ids, so a node can have several rows. */
 const rows_max = 2_000
 
 function windowOf(nodes: readonly TreeNode[]): TimeWindow {

@@ -2,6 +2,7 @@ import { decodeCursor, encodeCursor } from '../../../kernel/pages.ts'
 import { problem } from '../../../kernel/problem.ts'
 import { byStart } from '../tree/build-tree.ts'
 import type { TraceTree, TreeNode } from '../tree/contract.ts'
+import { observationKey } from '../tree/observation-key.ts'
 
 /** A request for nodes: siblings from an index on, and their descendants. */
 type SelectionRequest = {
@@ -86,21 +87,21 @@ type NodeFilter = {
   type?: string | undefined
   status?: string | undefined
   mark?: string | undefined
-  /** Ids found by a text search. */
-  ids?: ReadonlySet<string> | undefined
+  /** Observations found by a text search, by `observationKey`. */
+  keys?: ReadonlySet<string> | undefined
 }
 
 /** Finds the nodes that match a filter, by start and id; never synthetic roots. Pure. */
 export function findNodes({ nodes }: TraceTree, filter: NodeFilter): TreeNode[] {
-  const { name, type, status, mark, ids } = filter
+  const { name, type, status, mark, keys } = filter
   return nodes
-    .filter(({ row, id, marks }) => {
+    .filter(({ row, marks }) => {
       if (row === null) return false
       if (name !== undefined && row.name !== name) return false
       if (type !== undefined && row.type !== type) return false
       if (status !== undefined && row.status !== status) return false
       if (mark !== undefined && !marks.some((each) => each === mark)) return false
-      return ids === undefined || ids.has(id)
+      return keys === undefined || keys.has(observationKey(row))
     })
     .sort(byStart)
 }
@@ -120,32 +121,36 @@ export function pathOf(node: TreeNode): string[] {
 }
 
 /**
- * The node after which a page begins, by start and id, so that nodes that arrive between two pages
+ * The node after which a page begins, by start, id and trace, so that nodes that arrive between two pages
  * neither shift nor repeat others. `revision`: of the tree of the first page.
  */
 export type PagePosition = {
   /** The node whose children are listed; empty for roots and for filtered nodes. */
   parent: string
+  parent_trace: string
   /** Nanoseconds since 1970; null: before the first node. */
   start: bigint | null
   id: string
+  trace: string
   revision: string
 }
 
-/** Returns the cursor of a position; `list` names the trace and filters. */
-export function cursorAfterNode(
-  list: string,
-  { parent, start, id, revision }: PagePosition,
-): string {
-  return encodeCursor(list, [parent, start === null ? null : start.toString(), id, revision])
+/** Returns the cursor of a position; `list` names the source and filters. */
+export function cursorAfterNode(list: string, position: PagePosition): string {
+  const { parent, parent_trace, start, id, trace, revision } = position
+  const at = start === null ? null : start.toString()
+  return encodeCursor(list, [parent, parent_trace, at, id, trace, revision])
 }
 
 /** Reads a cursor. Throws `invalid_cursor` for a cursor of another list. */
 export function readPageCursor(list: string, cursor: string): PagePosition {
-  const [parent, start, id, revision] = decodeCursor(list, cursor, 4)
+  const [parent, parent_trace, start, id, trace, revision] = decodeCursor(list, cursor, 6)
   const isStart = start === null || (typeof start === 'string' && /^\d{1,19}$/.test(start))
-  if (typeof parent === 'string' && isStart && typeof id === 'string' && isRevision(revision)) {
-    return { parent, start: start === null ? null : BigInt(start), id, revision }
+  const isOwner = typeof parent === 'string' && typeof parent_trace === 'string'
+  const isNode = typeof id === 'string' && typeof trace === 'string'
+  if (isOwner && isStart && isNode && isRevision(revision)) {
+    const start_ns = start === null ? null : BigInt(start)
+    return { parent, parent_trace, start: start_ns, id, trace, revision }
   }
   throw problem('invalid_cursor', {
     detail: `cursor: got "${cursor.slice(0, 80)}", expected an unchanged next_cursor`,
@@ -159,7 +164,7 @@ function isRevision(text: unknown): text is string {
 /** Returns the index after a position in sorted siblings. Times of nodes count from `origin_ns`. */
 export function indexAfter(
   nodes: readonly TreeNode[],
-  { start, id }: Pick<PagePosition, 'start' | 'id'>,
+  { start, id, trace }: Pick<PagePosition, 'start' | 'id' | 'trace'>,
   origin_ns: bigint,
 ): number {
   if (start === null) return 0
@@ -168,14 +173,21 @@ export function indexAfter(
   while (low < high) {
     const middle = (low + high) >> 1
     const node = nodes[middle]
-    const isAfter = node !== undefined && (node.start > at || (node.start === at && node.id > id))
-    if (isAfter) high = middle
+    if (node !== undefined && isAfter(node)) high = middle
     else low = middle + 1
   }
   return low
+
+  function isAfter(node: TreeNode): boolean {
+    if (node.start !== at) return node.start > at
+    return node.id === id ? node.trace_id > trace : node.id > id
+  }
 }
 
 /** Returns the position of a node in a sorted list. */
-export function toPosition({ start, id }: TreeNode, { origin_ns }: Pick<TraceTree, 'origin_ns'>) {
-  return { start: origin_ns + BigInt(Math.round(start)), id }
+export function toPosition(
+  { start, id, trace_id }: TreeNode,
+  { origin_ns }: Pick<TraceTree, 'origin_ns'>,
+) {
+  return { start: origin_ns + BigInt(Math.round(start)), id, trace: trace_id }
 }

@@ -1,4 +1,5 @@
 import type { TraceRow, TraceTree, TreeNode } from './contract.ts'
+import { observationKey } from './observation-key.ts'
 import { emptyRollUp, rollUp } from './roll-up.ts'
 import { correctClocks, measureTimes } from './times.ts'
 
@@ -6,15 +7,16 @@ import { correctClocks, measureTimes } from './times.ts'
  * Builds the tree of one or more traces from observations in any order; pure. Takes O(n log n),
  * without recursion. Observations with a missing parent are children of a synthetic root of their
  * trace; so is the earliest member of a cycle, where the cycle is cut. Corrects and marks times
- * where clocks differ, like Jaeger, unless `keep_clocks` is set.
+ * where clocks differ, like Jaeger, unless `keep_clocks` is set. `outer`: parents that are known not to
+ * be among the rows, by `observationKey`; their children are roots.
  */
 export function buildTree(
   rows: readonly TraceRow[],
-  options: { keep_clocks?: boolean } = {},
+  options: { keep_clocks?: boolean; outer?: ReadonlySet<string> } = {},
 ): TraceTree {
   const origin_ns = earliestStart(rows)
   const nodes = rows.map((row) => toNode(row, origin_ns)).sort(byStart)
-  const linked = linkParents(nodes)
+  const linked = linkParents(nodes, options.outer)
   if (!options.keep_clocks) correctClocks(linked.roots)
   const tree = { ...walkInOrder(linked.roots), origin_ns }
   measureTimes(tree.nodes)
@@ -41,8 +43,11 @@ function toNode(row: TraceRow, origin_ns: bigint): TreeNode {
 }
 
 /** Links nodes, sorted by start, with their parents and children. Returns the roots. */
-function linkParents(nodes: readonly TreeNode[]): { roots: TreeNode[] } {
-  findParents(nodes)
+function linkParents(
+  nodes: readonly TreeNode[],
+  outer: ReadonlySet<string> | undefined,
+): { roots: TreeNode[] } {
+  findParents(nodes, outer)
   cutCycles(nodes)
   const roots: TreeNode[] = []
   const synthetic = new Map<string, TreeNode>()
@@ -61,7 +66,24 @@ function syntheticId(trace_id: string): string {
   return `orphans:${trace_id}`
 }
 
-function findParents(nodes: readonly TreeNode[]): void {
+function findParents(nodes: readonly TreeNode[], outer: ReadonlySet<string> | undefined): void {
+  const traces = indexTraces(nodes)
+  const elsewhere = traces.size > 1 ? indexAll([...traces.values()]) : undefined
+  for (const node of nodes) {
+    const { trace_id } = node
+    const wanted = node.row?.parent_observation_id ?? ''
+    if (wanted === '') continue
+    const inTrace = traces.get(trace_id)?.get(wanted)
+    node.parent = inTrace ?? elsewhere?.get(wanted) ?? null
+    if (node.parent !== null && inTrace === undefined) node.marks.push('relinked')
+    if (node.parent !== null) continue
+    const isOuter = outer?.has(observationKey({ trace_id, observation_id: wanted })) === true
+    node.marks.push(isOuter ? 'outer_parent' : 'orphan')
+  }
+}
+
+/** Indexes nodes by trace and id. Marks all but the first node of an id. */
+function indexTraces(nodes: readonly TreeNode[]): Map<string, Map<string, TreeNode>> {
   const traces = new Map<string, Map<string, TreeNode>>()
   for (const node of nodes) {
     const ofTrace = traces.get(node.trace_id) ?? new Map<string, TreeNode>()
@@ -69,15 +91,7 @@ function findParents(nodes: readonly TreeNode[]): void {
     if (ofTrace.has(node.id)) node.marks.push('repeated_id')
     else ofTrace.set(node.id, node)
   }
-  const elsewhere = traces.size > 1 ? indexAll([...traces.values()]) : undefined
-  for (const node of nodes) {
-    const wanted = node.row?.parent_observation_id ?? ''
-    if (wanted === '') continue
-    const inTrace = traces.get(node.trace_id)?.get(wanted)
-    node.parent = inTrace ?? elsewhere?.get(wanted) ?? null
-    if (node.parent === null) node.marks.push('orphan')
-    else if (inTrace === undefined) node.marks.push('relinked')
-  }
+  return traces
 }
 
 /** Indexes nodes by id over all traces. An id of two traces maps to null. */
@@ -161,6 +175,16 @@ function isSorted(nodes: readonly TreeNode[]): boolean {
     const before = nodes[at - 1]
     return before === undefined || byStart(before, node) <= 0
   })
+}
+
+/**
+ * Returns a node above all roots of a tree, from the earliest start to the latest end. The roots do
+ * not name it as their parent.
+ */
+export function spanRoots({ roots }: TraceTree): TreeNode {
+  const top = { ...emptyNode({ row: null, trace_id: '', id: '' }), children: [...roots] }
+  spanChildren(top)
+  return roots.length === 0 ? { ...top, start: 0 } : top
 }
 
 /** Returns a node with default values. */

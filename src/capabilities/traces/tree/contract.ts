@@ -39,6 +39,8 @@ export const marks = [
   'synthetic',
   /** The parent is missing. */
   'orphan',
+  /** A root whose parent is stored but not in the tree, because it belongs to another task. */
+  'outer_parent',
   /** The node is its own ancestor; the cycle was cut here. */
   'cycle',
   /** The parent was found in another trace. */

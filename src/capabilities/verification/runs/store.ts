@@ -4,6 +4,7 @@ import type { Clock } from '../../../kernel/time.ts'
 import {
   type JobTables,
   type Kysely,
+  noteChanges,
   type Selectable,
   sql,
   type TaskTables,
@@ -247,4 +248,8 @@ export async function refreshTasksTrust(
       order by trace_start desc, id desc limit 1) as verified on true
     where tasks.project_id = ${project_id} and tasks.task_id = given.task_id
   `.execute(trx)
+  await noteChanges(
+    trx,
+    task_ids.map((id) => ({ project_id, kind: 'task', id })),
+  )
 }

@@ -84,6 +84,24 @@ export const mailSettings = {
   }),
 }
 
+/** Limits of event streams. Above them, opening one answers 503 `overloaded`. */
+export const eventSettings = {
+  event_streams_per_project_max: integer({
+    unit: 'streams',
+    default: 100,
+    min: 1,
+    max: 10_000,
+    reason: 'Maximum open event streams per project and process. A browser tab has one.',
+  }),
+  event_streams_max: integer({
+    unit: 'streams',
+    default: 2_000,
+    min: 1,
+    max: 100_000,
+    reason: 'Maximum open event streams per process. Each one is an open connection.',
+  }),
+}
+
 /**
  * Limits of queries, equal for all projects. Above them, a query gets 400 `query_too_expensive`.
  */

@@ -1,6 +1,7 @@
 import { type JetStreamManager, jetstreamManager } from '@nats-io/jetstream'
 import type { NatsConnection } from '@nats-io/transport-node'
 import { sleep } from '../../../kernel/time.ts'
+import type { BroadcastingQueue } from '../broadcast.ts'
 import {
   type BatchHandler,
   type ConsumeOptions,
@@ -8,7 +9,6 @@ import {
   type DeadLetter,
   type DeadLetterFilter,
   type OutgoingMessage,
-  type Queue,
   type QueueStats,
   QueueUnavailable,
 } from '../contract.ts'
@@ -32,6 +32,7 @@ import {
   streamNames,
   streamPrefix_default,
 } from './jetstream-streams.ts'
+import { NatsBroadcast } from './nats-broadcast.ts'
 
 /** Options of the JetStream driver. */
 export type JetStreamQueueOptions = JetStreamConnectionOptions &
@@ -66,7 +67,9 @@ const fullRest_ms = 1_000
  * it connects in the background and reconnects for ever. Without a connection, publish rejects at
  * once with QueueUnavailable. Throws TypeError for an invalid server address.
  */
-export async function openJetStreamQueue(options: JetStreamQueueOptions): Promise<Queue> {
+export async function openJetStreamQueue(
+  options: JetStreamQueueOptions,
+): Promise<BroadcastingQueue> {
   const queue = new JetStreamQueue(options)
   await queue.start()
   return queue
@@ -97,7 +100,8 @@ export async function migrateJetStream(
   }
 }
 
-class JetStreamQueue implements Queue {
+class JetStreamQueue implements BroadcastingQueue {
+  readonly broadcast: NatsBroadcast
   readonly #options: JetStreamQueueOptions
   readonly #names: StreamNames
   readonly #connection: JetStreamConnection
@@ -110,7 +114,9 @@ class JetStreamQueue implements Queue {
 
   constructor(options: JetStreamQueueOptions) {
     this.#options = options
-    this.#names = streamNames(options.stream_prefix ?? streamPrefix_default)
+    const prefix = options.stream_prefix ?? streamPrefix_default
+    this.#names = streamNames(prefix)
+    this.broadcast = new NatsBroadcast(prefix, () => this.#connection.isUp)
     this.#ack_timeout_ms = options.ack_timeout_ms ?? 5_000
     this.#underWay = new PublishesInProgress(options.publish_bytes_max ?? 64 * 1_048_576)
     this.#publisher = new JetStreamPublisher({
@@ -125,6 +131,7 @@ class JetStreamQueue implements Queue {
         if (options.may_create !== false) {
           await createStreams(await this.#manager(nc, probe_timeout_ms), options)
         }
+        this.broadcast.connected(nc)
       },
       disconnected: (error) => this.#publisher.rejectAll(error),
     })

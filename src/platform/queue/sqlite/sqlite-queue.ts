@@ -1,13 +1,13 @@
 import { dirname } from 'node:path'
 import { sleep } from '../../../kernel/time.ts'
 import { makeFolder } from '../../folders/index.ts'
+import { type BroadcastingQueue, createLocalBroadcast } from '../broadcast.ts'
 import {
   type BatchHandler,
   type ConsumeOptions,
   type Consumer,
   type Delivery,
   type OutgoingMessage,
-  type Queue,
   type QueueStats,
   QueueUnavailable,
 } from '../contract.ts'
@@ -44,7 +44,7 @@ const mebibyte = 1_048_576
  * Opens or creates a queue in one file, for this process only. A thread accesses the file. Rejects
  * with QueueUnavailable when another process has the file open.
  */
-export async function openSqliteQueue(options: SqliteQueueOptions): Promise<Queue> {
+export async function openSqliteQueue(options: SqliteQueueOptions): Promise<BroadcastingQueue> {
   await makeFolder(dirname(options.path))
   const thread = await startSqliteThread({
     path: options.path,
@@ -60,6 +60,7 @@ export async function openSqliteQueue(options: SqliteQueueOptions): Promise<Queu
   })
   return {
     message_bytes_max,
+    broadcast: createLocalBroadcast(),
     publish: async (message) => {
       assertMessage(message, message_bytes_max)
       await underWay.run(message.data.length, () => send(thread, message))

@@ -1,4 +1,5 @@
 import type { TurnText } from '../../../api/schema.gen.d.ts'
+import { parseJson } from '../../../ui/content.tsx'
 import { formatCount } from '../../../ui/format.ts'
 import { Json } from '../../../ui/json.tsx'
 import { LongText } from '../../../ui/text.tsx'
@@ -6,10 +7,14 @@ import ui from '../../../ui/ui.module.css'
 
 /** A recorded text, as a tree if it is JSON. Says when the API cut it. */
 export function Content({ of: { text, cut, characters } }: { of: TurnText }) {
-  const value = cut ? undefined : parseTree(text)
+  const value = cut ? undefined : parseJson(text)
   return (
     <>
-      {value === undefined ? <LongText text={text} mono /> : <Json value={value} open={2} />}
+      {typeof value === 'object' && value !== null ? (
+        <Json value={value} open={2} />
+      ) : (
+        <LongText text={text} mono />
+      )}
       {cut && (
         <p className={ui.soft}>
           Cut: {formatCount(text.length)} of {formatCount(characters)} characters are shown.
@@ -17,16 +22,6 @@ export function Content({ of: { text, cut, characters } }: { of: TurnText }) {
       )}
     </>
   )
-}
-
-function parseTree(text: string): object | undefined {
-  if (!/^\s*[[{]/.test(text)) return undefined
-  try {
-    const value: unknown = JSON.parse(text)
-    return typeof value === 'object' && value !== null ? value : undefined
-  } catch {
-    return undefined
-  }
 }
 
 const beginning_max = 150
