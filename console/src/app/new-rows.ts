@@ -15,7 +15,7 @@ export type LiveList<P extends Page, T> = {
   keyOf: (row: T) => string
 }
 
-/** Rows that wait until somebody wants to see them. */
+/** The number of new rows that wait, and a function that shows them. */
 export type NewRows = { count: number; show: () => void }
 
 /**

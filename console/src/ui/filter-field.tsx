@@ -3,7 +3,7 @@ import css from './filter-field.module.css'
 import { Button } from './parts.tsx'
 import ui from './ui.module.css'
 
-/** What can stand at the cursor. `text` replaces the part from `from` to `to`. */
+/** Proposals for the cursor. `text` replaces the part from `from` to `to`. */
 export type Proposals = {
   from: number
   to: number

@@ -76,7 +76,7 @@ function toTerm(text: string): Term | undefined {
 }
 
 /**
- * Reads a filter such as `state:failed cost>0.1 refund`. `words` is what stands without a field. A
+ * Reads a filter such as `state:failed cost>0.1 refund`. `words` are the parts without a field. A
  * part that cannot be used is a fault, and the others count.
  */
 export function parseFilter<Q extends object>(

@@ -10,7 +10,7 @@ import { LongText, Plain } from '../../ui/text.tsx'
 import ui from '../../ui/ui.module.css'
 import css from './conversations.module.css'
 
-/** What the agent forgot: the health of its context over the turns, and each failure. */
+/** The health of the context over the turns, and each statement that the agent forgot or broke. */
 export function ContextTab({ conversation_id }: { conversation_id: string }) {
   const params = { path: { conversation_id } }
   const health = api.useQuery('get', '/api/v1/conversations/{conversation_id}/context-health', {

@@ -12,7 +12,7 @@ export type MapNode = {
   cost_usd: number
 }
 
-/** What one node did with another. */
+/** Calls from one node to another. */
 export type MapEdge = {
   from: string
   to: string
@@ -137,7 +137,7 @@ function listAgents(
     listed.set(node.id, { node, depth })
     for (const each of below(node.id)) add(each, depth + 1)
   }
-  // Agents that nobody began come first; a circle of agents begins anywhere.
+  // Agents without a parent come first; agents that began each other start at the first one.
   for (const node of agents.toSorted((a, b) => Number(begun.has(a.id)) - Number(begun.has(b.id)))) {
     add(node, 0)
   }

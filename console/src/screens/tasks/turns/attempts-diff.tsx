@@ -8,7 +8,7 @@ import { type Loop, turnsIn } from './group-turns.ts'
 import { type Change, diffLines, diffWords, spreadJson } from './line-diff.ts'
 import css from './turns.module.css'
 
-/** What an iteration did differently: its tool calls and results against those of an earlier one. */
+/** Compares the tool calls and results of an iteration with those of an earlier one. */
 export function AttemptsDiff({ loop }: { loop: Loop }) {
   const numbers = loop.iterations.map(({ number }) => number)
   const [first, setFirst] = useState(numbers[0] ?? 1)
@@ -128,7 +128,7 @@ const numbered = (changes: readonly Change[]) => changes.map((change, at) => ({ 
 
 const signs = { same: ' ', removed: '−', added: '+' } as const
 
-/** Returns the line that replaces this one, or that it replaces: both stand next to each other. */
+/** Returns the neighbouring line that replaces this one, or that it replaces. */
 function partner(changes: readonly Change[], at: number): string | undefined {
   const [before, here, after] = [changes[at - 1], changes[at], changes[at + 1]]
   if (here?.kind === 'removed' && after?.kind === 'added') return after.text

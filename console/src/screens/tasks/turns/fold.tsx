@@ -14,7 +14,7 @@ export function Fold({
   name: string
   title: ReactNode
   byDefault?: boolean
-  /** Open whatever the URL says, because the selected turn is inside. */
+  /** Open in any case, because the selected turn is inside. */
   isForced?: boolean
   className?: string | undefined
   children: () => ReactNode

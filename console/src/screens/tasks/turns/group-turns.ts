@@ -16,7 +16,7 @@ export type Loop = {
 }
 
 /**
- * Arranges turns as people read them: each thread stands after the turn of its parent that began
+ * Arranges turns as people read them: each thread follows the turn of its parent that began
  * it, and iterations of a loop that follow each other are one row. Threads that start a task are
  * not nested.
  */

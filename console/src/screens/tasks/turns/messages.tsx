@@ -12,7 +12,7 @@ import { useTurnView } from './view.ts'
 
 const earlier_max = 200
 
-/** What a call sent: the earlier messages as a number, and the new ones. */
+/** The messages of a call: the earlier ones as a number, and the new ones. */
 export function Messages({ turn }: { turn: Turn }) {
   const { isTalkOnly } = useTurnView()
   const { messages, messages_left_out, history } = turn
@@ -108,7 +108,7 @@ function EarlierList({ turn }: { turn: Turn }) {
 
 function whoSaid({ role, from_harness }: TurnMessage, isInside: boolean): string {
   if (from_harness) return 'Harness'
-  // What a sub-agent gets as the text of a user is the text of the agent that began it.
+  // A sub-agent gets the text of its parent in the role of a user.
   return role === 'user' && isInside ? 'Asked' : roles[role]
 }
 

@@ -29,7 +29,7 @@ function outline(items: readonly TurnItem[]): unknown[] {
 }
 
 describe('the arrangement of turns', () => {
-  test('a sub-agent stands after the turn that began it', () => {
+  test('a sub-agent follows the turn that began it', () => {
     const turns = [turnOf(0), turnOf(1, { thread: 1 }), turnOf(2), turnOf(3, { thread: 1 })]
     const threads = [threadOf(0), threadOf(1, { parent_turn: 0 })]
     expect(outline(groupTurns(turns, threads))).toEqual([0, { 'thread 1': [1, 3] }, 2])
@@ -62,7 +62,7 @@ describe('the arrangement of turns', () => {
     ])
   })
 
-  test('each turn is shown exactly once, whatever the threads say', () => {
+  test('each turn is shown exactly once, for any threads', () => {
     const thread = fc.nat(4)
     const turns = fc.array(
       fc.record({ thread, loop: fc.option(fc.tuple(fc.constantFrom('a', 'b'), fc.nat(3))) }),
@@ -164,7 +164,7 @@ describe('claims of an answer', () => {
     )
   })
 
-  test('a claim is underlined where it stands', () => {
+  test('a claim has the part of its offsets', () => {
     const parts = splitClaims('The total is 5 euro.', [claim(4, 14)])
     expect(parts.map(({ text, claims }) => [text, claims.length])).toEqual([
       ['The ', 0],

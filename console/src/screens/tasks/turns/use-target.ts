@@ -14,7 +14,7 @@ export function pointAt(target: { step?: number | null; turn?: number; finding?:
   return { ...none, finding }
 }
 
-/** Returns the part of a URL that opens the turns at a target, whatever was chosen before. */
+/** Returns the part of a URL that opens the turns at a target, without earlier filters. */
 export function jumpTo(target: Parameters<typeof pointAt>[0]): Search {
   return { ...everything, ...pointAt(target) }
 }

@@ -2,7 +2,7 @@ import { createContext, useContext } from 'react'
 import type { Finding, Turn, TurnThread } from '../../../api/schema.gen.d.ts'
 import type { Folds } from './use-folds.ts'
 
-/** What the parts of the turns need from their tab. */
+/** The state of the tab that the parts of the turns share. */
 export type TurnView = {
   turns: readonly Turn[]
   threads: readonly TurnThread[]
