@@ -61,7 +61,7 @@ beforeAll(async () => {
   })
   await eventually('an incident is open', async () => {
     const { body } = await api.get(`${incidents}${of}`)
-    incident_id = (body as Json).incidents[0]?.id ?? ''
+    incident_id = (body as Json).incidents[0]?.incident_id ?? ''
     return incident_id !== ''
   })
   const tree = await api.get(`/api/v1/tasks/${encodeURIComponent(task_id)}/explorer${of}`)
