@@ -1,5 +1,6 @@
 import type { QueryEntity, QueryFields } from '../../api/schema.gen.d.ts'
-import { Button } from '../../ui/parts.tsx'
+import { Button, classes } from '../../ui/parts.tsx'
+import ui from '../../ui/ui.module.css'
 import { type Body, entities, type Filter } from './body.ts'
 import { type BodyChange, Flag, type PartProps, SortPart } from './builder-parts.tsx'
 import { type Choices, ChoicesProvider, entityNamed, useChoices } from './fields.tsx'
@@ -29,6 +30,7 @@ export function Builder({
         <KindPart body={body} all={all} onChange={onChange} change={change} />
         <FilterEditor
           title="Where"
+          wholeLine
           filter={body.where}
           first={first ?? choices.fields[0]?.name ?? ''}
           onChange={(where: Filter | undefined) => change({ where })}
@@ -77,7 +79,7 @@ function KindPart({
     onChange({ ...base, ...(where && { where }), ...(kind === 'measures' && counted) })
   }
   return (
-    <fieldset className={css.part}>
+    <fieldset className={classes(css.part, css.wholeLine)}>
       <legend>Read</legend>
       <div className={css.line}>
         <select
@@ -101,9 +103,8 @@ function KindPart({
             </option>
           ))}
         </select>
-        , {measures === undefined ? 'page of' : 'at most'}
         <LimitInput limit={limit} onChange={(rows) => change({ limit: rows })} />
-        rows
+        {measures === undefined ? 'rows a page' : 'rows at most'}
         <Flag
           label="with restored archives"
           isOn={include_restored === true}
@@ -117,7 +118,7 @@ function KindPart({
           onChange={(isOn) => change({ allow_wide: isOn || undefined })}
         />
       </div>
-      <span>{about?.description}</span>
+      <span className={ui.soft}>{about?.description}</span>
     </fieldset>
   )
 }

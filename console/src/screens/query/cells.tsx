@@ -12,6 +12,7 @@ import { Severity, State, Time } from '../../ui/parts.tsx'
 import { Plain } from '../../ui/text.tsx'
 import ui from '../../ui/ui.module.css'
 import { numberOf } from './chart-rows.ts'
+import css from './query.module.css'
 
 const characters_max = 160
 
@@ -49,12 +50,12 @@ export function Cell({ name, type, value }: { name: string; type: string; value:
   if (screen !== undefined && typeof value === 'string') {
     const to = `/p/${project_id}/${screen}/${encodeURIComponent(value)}`
     return (
-      <Link to={to as '/'}>
-        <Plain>{shortened(value, 40)}</Plain>
+      <Link to={to as '/'} className={css.cell} title={value}>
+        <Plain>{shortId(value)}</Plain>
       </Link>
     )
   }
-  return valueCell(name, type, value)
+  return <span className={css.cell}>{valueCell(name, type, value)}</span>
 }
 
 function valueCell(name: string, type: string, value: unknown): ReactNode {
@@ -70,6 +71,11 @@ function valueCell(name: string, type: string, value: unknown): ReactNode {
   if (name === 'severity') return <Severity of={text} />
   if ((name === 'status' || name === 'state') && text.length < 20) return <State of={text} />
   return <Plain>{shortened(text, characters_max)}</Plain>
+}
+
+/** Returns a UUID without its middle: the beginnings of ids of one time are equal. */
+function shortId(id: string): string {
+  return /^[0-9a-f]{8}-[0-9a-f-]{27}$/i.test(id) ? `${id.slice(0, 8)}…${id.slice(-6)}` : id
 }
 
 function shortened(text: string, length_max: number): string {

@@ -109,14 +109,10 @@ function Details({ of }: { of: QueryExplanation }) {
         ]}
       />
       <h3>Statement</h3>
-      <pre className={css.plan}>
-        {statement.text}
-      </pre>
+      <pre className={css.plan}>{statement.text}</pre>
       {statement.params.length > 0 && <Json value={statement.params} open={0} />}
       <h3>Plan of the store</h3>
-      <pre className={css.plan}>
-        {plan.join('\n')}
-      </pre>
+      <pre className={css.plan}>{plan.join('\n')}</pre>
       <h3>Query in normal form</h3>
       <Json value={query} open={1} />
     </div>

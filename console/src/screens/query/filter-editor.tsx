@@ -1,6 +1,6 @@
 import { useState } from 'react'
 import type { FilterOperator, QueryFieldType } from '../../api/schema.gen.d.ts'
-import { Button } from '../../ui/parts.tsx'
+import { Button, classes } from '../../ui/parts.tsx'
 import type { Condition, Filter } from './body.ts'
 import { FieldSelect, operatorsOf, typeOf, useChoices } from './fields.tsx'
 import {
@@ -37,9 +37,11 @@ export function FilterEditor({
   title,
   filter,
   first,
+  wholeLine,
   onChange,
 }: {
   title: string
+  wholeLine?: boolean
   filter: Filter | undefined
   /** Field of a new condition. */
   first: string
@@ -51,7 +53,7 @@ export function FilterEditor({
   const add = (part: Filter) => onChange(addTo(filter, part))
   const fresh = useFresh(first)
   return (
-    <fieldset className={css.part}>
+    <fieldset className={classes(css.part, wholeLine && css.wholeLine)}>
       <legend>{title}</legend>
       {filter !== undefined && <Part filter={filter} path={[]} edit={edit} first={first} />}
       <div className={css.line}>

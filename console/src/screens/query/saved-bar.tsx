@@ -6,6 +6,7 @@ import { Button } from '../../ui/parts.tsx'
 import { Plain } from '../../ui/text.tsx'
 import { notify, notifyFault } from '../../ui/toasts.tsx'
 import ui from '../../ui/ui.module.css'
+import { isSameQuery } from './saved-body.ts'
 import { readSaved, replaceSaved, requestOf } from './saved-calls.ts'
 import type { Draft } from './use-draft.ts'
 
@@ -26,7 +27,7 @@ export function SavedBar({ draft }: { draft: Draft }) {
   const { entity, ...rest } = body
   const changed = { entity, window: written, ...rest }
   const hasParameters = saved.parameters.length > 0
-  const isSame = JSON.stringify(changed) === JSON.stringify(saved.body)
+  const isSame = isSameQuery(changed, saved.body)
   const update = async () => {
     setRunning(true)
     try {
@@ -49,7 +50,10 @@ export function SavedBar({ draft }: { draft: Draft }) {
   return (
     <div className={ui.row}>
       <span>
-        From <strong>{<Plain>{saved.name}</Plain>}</strong>
+        From{' '}
+        <strong>
+          <Plain>{saved.name}</Plain>
+        </strong>
         {!isSame && !hasParameters && ', changed'}
       </span>
       {!hasParameters && !isSame && (

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { bodyOfSaved, readParameters } from './saved-body.ts'
+import { bodyOfSaved, isSameQuery, readParameters } from './saved-body.ts'
 import { firstValue, readValue, readValues, writeValue } from './values.ts'
 
 const about = { required: false, default: null }
@@ -61,4 +61,9 @@ test('a value follows a change of the operator', () => {
   expect(firstValue('exists', 'text', 'a')).toBe(true)
   expect(firstValue('eq', 'text', true)).toBe('')
   expect(firstValue('eq', 'text', { $param: 'x' })).toEqual({ $param: 'x' })
+})
+
+test('queries are equal in any order of names, and not of lists', () => {
+  expect(isSameQuery({ a: { b: 1, c: [1, 2] }, d: 2 }, { d: 2, a: { c: [1, 2], b: 1 } })).toBe(true)
+  expect(isSameQuery({ a: [1, 2] }, { a: [2, 1] })).toBe(false)
 })

@@ -56,3 +56,15 @@ function readFlag(text: string): boolean {
     throw new RangeError(`got ${text}, expected true or false`)
   return text === 'true'
 }
+
+/** Returns whether two queries are equal. The store keeps no order of names. */
+export function isSameQuery(one: unknown, other: unknown): boolean {
+  return sortedJson(one) === sortedJson(other)
+}
+
+function sortedJson(value: unknown): string {
+  return JSON.stringify(value, (_, each: unknown) => {
+    if (typeof each !== 'object' || each === null || Array.isArray(each)) return each
+    return Object.fromEntries(Object.entries(each).sort(([a], [b]) => (a < b ? -1 : 1)))
+  })
+}

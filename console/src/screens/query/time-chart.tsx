@@ -23,7 +23,16 @@ function likeFirst(measures: readonly Measure[], name: string | undefined): Meas
 }
 
 /** The chart of an aggregate over time. Nothing for other aggregates. */
-export function TimeChart({ asked, answer }: { asked: Asked; answer: AggregateAnswer }) {
+export function TimeChart({
+  asked,
+  answer,
+  label,
+}: {
+  asked: Asked
+  answer: AggregateAnswer
+  /** What it shows; by default the names of the measures. */
+  label?: string
+}) {
   const [search, change] = useUrlState()
   const { body } = asked
   const { measures = [], group_by = [] } = body
@@ -52,7 +61,7 @@ export function TimeChart({ asked, answer }: { asked: Asked; answer: AggregateAn
         </label>
       )}
       <Chart
-        label={shown.length > 1 ? names.replaceAll(',', ', ') : main.as}
+        label={label ?? names.replaceAll(',', ', ')}
         x={x}
         series={series}
         look={isTotal && shown.length === 1 ? 'bars' : 'lines'}
