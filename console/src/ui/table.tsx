@@ -1,8 +1,4 @@
-<<<<<<< HEAD
 import { useWindowVirtualizer, type Virtualizer } from '@tanstack/react-virtual'
-=======
-import { useWindowVirtualizer } from '@tanstack/react-virtual'
->>>>>>> s-query
 import { type ReactNode, type RefObject, useEffect, useLayoutEffect, useRef, useState } from 'react'
 import { useKeys } from '../app/keys.ts'
 import { Button, classes } from './parts.tsx'
@@ -62,7 +58,6 @@ export function Table<T>({ label, columns, rows, keyOf, empty, ...rest }: TableP
     estimateSize: () => rowHeight_px,
     overscan: 8,
     scrollMargin: useTop(body),
-<<<<<<< HEAD
     getItemKey: (index) => {
       const row = rows[index]
       return row === undefined ? index : keyOf(row)
@@ -70,14 +65,6 @@ export function Table<T>({ label, columns, rows, keyOf, empty, ...rest }: TableP
   })
   const items = isLong ? virtual.getVirtualItems() : rows.map((_, index) => ({ index }))
   const [above, below] = isLong ? restAround(virtual) : [0, 0]
-=======
-  })
-  const shown = isLong ? virtual.getVirtualItems() : []
-  const items = isLong ? shown : rows.map((_, index) => ({ index }))
-  const margin = virtual.options.scrollMargin
-  const above = (shown.at(0)?.start ?? margin) - margin
-  const below = virtual.getTotalSize() - ((shown.at(-1)?.end ?? margin) - margin)
->>>>>>> s-query
   const at = rows.findIndex((row) => keyOf(row) === selected)
   const move = (step: number) => {
     const row = rows[Math.min(Math.max(at + step, 0), rows.length - 1)]
@@ -145,24 +132,11 @@ export function Table<T>({ label, columns, rows, keyOf, empty, ...rest }: TableP
               </tr>
             )
           })}
-<<<<<<< HEAD
           <Spacer height={below} />
-=======
-          <Spacer height={isLong ? below : 0} />
->>>>>>> s-query
         </tbody>
       </table>
     </Scroller>
   )
-}
-
-/** Returns how far an element is below the top of the page; what is above it may grow. */
-function useTop(of: RefObject<Element | null>): number {
-  const [top, setTop] = useState(0)
-  useLayoutEffect(() => {
-    if (of.current !== null) setTop(of.current.getBoundingClientRect().top + window.scrollY)
-  })
-  return top
 }
 
 /** The box in which a wide table scrolls. It takes the focus then, so that arrow keys scroll it. */
