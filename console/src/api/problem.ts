@@ -1,4 +1,4 @@
-/** A fault of one field: `pointer` is its path, such as `body.name`. */
+/** A fault of one field: `pointer` is its path, such as `/name`. */
 export type Fault = { pointer: string; detail: string }
 
 /** An error of the API (RFC 9457), or of the way to it (`code` is `unreachable`). */
@@ -55,6 +55,11 @@ export class Problem extends Error {
       status: 0,
     })
   }
+}
+
+/** Returns the faults of fields in an error of the API; none for other errors. */
+export function faultsOf(error: unknown): readonly Fault[] {
+  return error instanceof Problem ? error.faults : []
 }
 
 /** Returns whether another attempt may help: no answer, a busy server, or a server fault. */

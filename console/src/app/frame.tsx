@@ -15,6 +15,10 @@ import { useSession } from './session.ts'
 const Palette = lazy(async () => ({ default: (await import('./palette.tsx')).Palette }))
 const KeyHelp = lazy(async () => ({ default: (await import('./key-help.tsx')).KeyHelp }))
 
+const MustSetPassword = lazy(async () => ({
+  default: (await import('./must-set-password.tsx')).MustSetPassword,
+}))
+
 /** What stands around each screen of a project. */
 export function Frame() {
   const { data: session, error, refetch } = useSession()
@@ -22,6 +26,13 @@ export function Frame() {
   if (error && session === undefined) return <Fault error={error} retry={() => void refetch()} />
   if (session === undefined) return <Loading />
   if (session === null) return <Navigate to="/sign-in" search={{ return_to: href } as never} />
+  if (session.must_change_password) {
+    return (
+      <Suspense fallback={<Loading />}>
+        <MustSetPassword email={session.email} />
+      </Suspense>
+    )
+  }
   return <SignedIn />
 }
 

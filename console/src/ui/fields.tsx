@@ -85,8 +85,8 @@ export function CheckField({ label, ...input }: { label: string } & ComponentPro
   )
 }
 
-/** Returns the message for a field from the faults of an error, by the start of its pointer. */
+/** Returns the message for a field from the faults of an error, by the start of its pointer: `/name`. */
 export function faultAt(faults: readonly Fault[] | undefined, pointer: string): string | undefined {
-  return faults?.find((each) => each.pointer === pointer || each.pointer.startsWith(`${pointer}.`))
+  return faults?.find((each) => each.pointer === pointer || each.pointer.startsWith(`${pointer}/`))
     ?.detail
 }
