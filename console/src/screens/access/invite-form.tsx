@@ -70,7 +70,11 @@ export function InviteForm({ organization }: { organization: Organization | unde
   const faults = faultsOf(error)
   return (
     <section className={ui.stack} aria-label="Invite a person">
-      <form className={ui.row} onSubmit={(event) => void submit(event)}>
+      <form
+        className={ui.row}
+        style={{ alignItems: 'end' }}
+        onSubmit={(event) => void submit(event)}
+      >
         <TextField
           label="E-mail to invite"
           name="email"

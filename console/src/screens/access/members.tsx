@@ -1,9 +1,9 @@
+import { isOrganizationAdmin, useOrganization } from '../../app/organization.ts'
 import { useHasRole } from '../../app/project.ts'
+import { NeedsRole } from '../../ui/needs-role.tsx'
 import ui from '../../ui/ui.module.css'
 import { Invitations } from './invitations.tsx'
 import { InviteForm } from './invite-form.tsx'
-import { NeedsRole } from './needs-role.tsx'
-import { isOrganizationAdmin, useOrganization } from './organization.ts'
 import { Leave, OrganizationMembers } from './organization-members.tsx'
 import { ProjectMembers } from './project-members.tsx'
 

@@ -1,6 +1,6 @@
-import { api } from '../../api/client.ts'
-import type { Organization } from '../../api/schema.gen.d.ts'
-import { useProject } from '../../app/project.ts'
+import { api } from '../api/client.ts'
+import type { Organization } from '../api/schema.gen.d.ts'
+import { useProject } from './project.ts'
 
 const organizations_max = 200
 

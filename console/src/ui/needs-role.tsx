@@ -1,4 +1,4 @@
-import ui from '../../ui/ui.module.css'
+import ui from './ui.module.css'
 
 /** Says why a part of the screen cannot be read or changed. */
 export function NeedsRole({ what, needs }: { what: string; needs: string }) {
