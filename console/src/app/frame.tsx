@@ -15,12 +15,23 @@ import { useSession } from './session.ts'
 const Palette = lazy(async () => ({ default: (await import('./palette.tsx')).Palette }))
 const KeyHelp = lazy(async () => ({ default: (await import('./key-help.tsx')).KeyHelp }))
 
+const MustSetPassword = lazy(async () => ({
+  default: (await import('./must-set-password.tsx')).MustSetPassword,
+}))
+
 /** What stands around each screen of a project. */
 export function Frame() {
   const { data: session, error, refetch } = useSession()
   if (error && session === undefined) return <Fault error={error} retry={() => void refetch()} />
   if (session === undefined) return <Loading />
   if (session === null) return <ToSignIn />
+  if (session.must_change_password) {
+    return (
+      <Suspense fallback={<Loading />}>
+        <MustSetPassword email={session.email} />
+      </Suspense>
+    )
+  }
   return <SignedIn />
 }
 
