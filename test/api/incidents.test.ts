@@ -27,10 +27,14 @@ describe('the list', () => {
   let ids: string[]
   beforeAll(async () => {
     other = await api.newProject()
+    const evidence = JSON.stringify([
+      { kind: 'task', task_id: 'a"b', at: hour(1) },
+      { kind: 'finding', task_id: 'c', at: hour(2) },
+    ])
     const many = [
       { severity: 'low' as const, title: '100% of calls fail', labels: '{"team":"a:b"}' },
       { severity: 'critical' as const, state: 'acknowledged' as const, assignee: 'In@Example.com' },
-      { state: 'resolved' as const, title: 'a_b', suppressed: true },
+      { state: 'resolved' as const, title: 'a_b', suppressed: true, evidence },
       { severity: 'info' as const, group_values: '{"model":"m\\"1"}', flapping: true },
       { severity: 'medium' as const, core: { rules: ['x', 'y'] }, title: 'aXb', shadow: true },
     ]
@@ -57,6 +61,9 @@ describe('the list', () => {
     ['label=team:a', []],
     ["label=team:'%3B--", []],
     [`group=model:${encodeURIComponent('m"1')}`, [3]],
+    ['task_id=a"b', [2]],
+    ['task_id=c', [2]],
+    ['task_id=a', []],
     [`opened_from=${hour(1)}&opened_to=${hour(3)}`, [2, 1]],
     ['q=100%25 OF', [0]],
     ['q=%25', [0]],

@@ -56,6 +56,7 @@ describe('the report', () => {
     const project_id = await api.bench.newProject()
     const body = await report(project_id)
     expect(body.checks.map(({ id }: Json) => id)).toEqual(checkIds)
+    expect(body.scenario_id).toBeNull()
     expect(body).toMatchObject({ ready: false, done: 1, missing: checkIds.length - 1, unknown: 0 })
     expect(stateOf(body, 'ledger_complete')).toBe('done')
     for (const { state, commands, since } of body.checks) {

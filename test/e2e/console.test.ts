@@ -61,7 +61,7 @@ beforeAll(async () => {
   })
   await eventually('an incident is open', async () => {
     const { body } = await api.get(`${incidents}${of}`)
-    incident_id = (body as Json).incidents[0]?.id ?? ''
+    incident_id = (body as Json).incidents[0]?.incident_id ?? ''
     return incident_id !== ''
   })
   const tree = await api.get(`/api/v1/tasks/${encodeURIComponent(task_id)}/explorer${of}`)
@@ -140,14 +140,14 @@ test('from an incident to the step by the keyboard alone, with an acknowledgemen
   await tab.open('tasks')
   await page.keyboard.press('g')
   await page.keyboard.press('i')
-  await page.waitForURL(/\/incidents/)
+  await page.getByRole('heading', { name: 'Incidents' }).waitFor()
   await settled(page)
   await page.keyboard.press('j')
   await page.keyboard.press('Enter')
   await page.waitForURL(new RegExp(incident_id))
   await settled(page)
   await page.keyboard.press('a')
-  await page.getByText('acknowledged').first().waitFor()
+  await page.getByText('acknowledged').locator('visible=true').first().waitFor()
   await page.locator('a[href*="step="]').first().focus()
   await page.keyboard.press('Enter')
   await page.waitForURL(/step=\d/)

@@ -57,6 +57,11 @@ export class Problem extends Error {
   }
 }
 
+/** Returns the faults of fields in an error of the API; none for other errors. */
+export function faultsOf(error: unknown): readonly Fault[] {
+  return error instanceof Problem ? error.faults : []
+}
+
 /** Returns whether another attempt may help: no answer, a busy server, or a server fault. */
 export function isTemporary(error: unknown): boolean {
   if (!(error instanceof Problem)) return false

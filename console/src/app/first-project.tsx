@@ -16,6 +16,7 @@ export function FirstProject() {
   if (session.error) return <Fault error={session.error} retry={() => void session.refetch()} />
   if (session.data === undefined) return <Loading />
   if (session.data === null) return <Navigate to="/sign-in" search={{} as never} />
+  if (session.data.must_change_password) return <Navigate to="/set-password" />
   return <OpenFirst />
 }
 

@@ -15,14 +15,31 @@ import { useSession } from './session.ts'
 const Palette = lazy(async () => ({ default: (await import('./palette.tsx')).Palette }))
 const KeyHelp = lazy(async () => ({ default: (await import('./key-help.tsx')).KeyHelp }))
 
+const MustSetPassword = lazy(async () => ({
+  default: (await import('./must-set-password.tsx')).MustSetPassword,
+}))
+
 /** What stands around each screen of a project. */
 export function Frame() {
   const { data: session, error, refetch } = useSession()
-  const { href } = useLocation()
   if (error && session === undefined) return <Fault error={error} retry={() => void refetch()} />
   if (session === undefined) return <Loading />
-  if (session === null) return <Navigate to="/sign-in" search={{ return_to: href } as never} />
+  if (session === null) return <ToSignIn />
+  if (session.must_change_password) {
+    return (
+      <Suspense fallback={<Loading />}>
+        <MustSetPassword email={session.email} />
+      </Suspense>
+    )
+  }
   return <SignedIn />
+}
+
+/** Opens the sign-in, which leads back. The address is read once: it changes on the way there. */
+function ToSignIn() {
+  const { href } = useLocation()
+  const [return_to] = useState(href)
+  return <Navigate to="/sign-in" search={{ return_to } as never} />
 }
 
 function SignedIn() {

@@ -16,6 +16,11 @@ const root = createRootRoute({ component: Outlet, notFoundComponent: NotFound })
 
 const signIn = createRoute({ getParentRoute: () => root, path: '/sign-in', component: SignIn })
 
+const setPassword = createRoute({
+  getParentRoute: () => root,
+  path: '/set-password',
+  component: lazyRouteComponent(() => import('./set-password.tsx'), 'SetPassword'),
+})
 const start = createRoute({ getParentRoute: () => root, path: '/', component: FirstProject })
 
 const project = createRoute({
@@ -146,7 +151,7 @@ const screens = [
 
 /** The screens by URL. Everything that a screen shows is in its URL. */
 export const router = createRouter({
-  routeTree: root.addChildren([start, signIn, project.addChildren(screens)]),
+  routeTree: root.addChildren([start, signIn, setPassword, project.addChildren(screens)]),
   parseSearch,
   stringifySearch: formatSearch,
   scrollRestoration: true,

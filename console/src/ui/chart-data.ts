@@ -19,7 +19,7 @@ export const seriesDashes = [[], [6, 3], [2, 3], [10, 3, 2, 3], [3, 1], [8, 2], 
 export type ChartRow = { x: number; values: readonly (number | null)[] }
 
 /**
- * Stacks series on each other: the first one stays, the next ones stand on the sum of those before.
+ * Stacks series on each other: to each series the sum of the earlier ones is added.
  * A gap counts as zero, but where all series have a gap, the stack has one.
  */
 export function stackSeries(series: readonly ChartSeries[]): ChartSeries[] {

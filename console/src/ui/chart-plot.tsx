@@ -23,7 +23,7 @@ type Colour = (property: string) => string
 
 const font = '12px system-ui, sans-serif'
 
-/** What is drawn anew when it changes. Functions are read when they are used. */
+/** The values whose change redraws the chart. Functions are read when they are used. */
 type Shape = Pick<
   PlotProps,
   'x' | 'series' | 'look' | 'stacked' | 'limits' | 'bands' | 'height' | 'zone'
@@ -157,7 +157,7 @@ function optionsOf(
         ...axis,
         size: (_: Uplot, texts: string[] | null) =>
           18 + 7 * Math.max(3, ...(texts ?? []).map((text) => text.length)),
-        ...(isWhole(series) && { incrs: wholeSteps }),
+        ...(isWhole(shape) && { incrs: wholeSteps }),
         values: (_: Uplot, at: number[]) => at.map((each) => calls.current.format(each)),
       },
     ],
@@ -177,8 +177,9 @@ const wholeSteps = Array.from({ length: 12 }, (_, at) =>
 ).flat()
 
 /** Returns whether all values are whole, so that the axis needs no fractions. */
-function isWhole(series: Shape['series']): boolean {
-  return series.every(({ values }) => values.every((value) => Number.isInteger(value ?? 0)))
+function isWhole({ series, limits = [] }: Shape): boolean {
+  const drawn = [...series.map(({ values }) => values), limits.map(({ value }) => value)]
+  return drawn.every((values) => values.every((value) => Number.isInteger(value ?? 0)))
 }
 
 /** Returns the range of x: that of the values, with room for the first and last bar. */

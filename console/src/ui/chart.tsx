@@ -15,11 +15,11 @@ import { formatCompact, formatCount, formatInstant } from './format.ts'
 import { Plain } from './text.tsx'
 
 export type ChartProps = {
-  /** What the chart shows, with the unit: "Findings per hour". */
+  /** The title with the unit: "Findings per hour". */
   label: string
   /** Ascending instants in milliseconds since 1970; plain numbers if `formatX` is given. */
   x: readonly number[]
-  /** Up to eight series can be told apart. */
+  /** Eight series have different colours and dashes. */
   series: readonly ChartSeries[]
   look?: ChartLook
   stacked?: boolean

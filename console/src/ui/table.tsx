@@ -1,4 +1,4 @@
-import { useWindowVirtualizer } from '@tanstack/react-virtual'
+import { useWindowVirtualizer, type Virtualizer } from '@tanstack/react-virtual'
 import { type ReactNode, type RefObject, useEffect, useLayoutEffect, useRef, useState } from 'react'
 import { useKeys } from '../app/keys.ts'
 import { Button, classes } from './parts.tsx'
@@ -30,6 +30,8 @@ type TableProps<T> = {
   keyOf: (row: T) => string
   /** Opens a row: Enter, or a click beside links. */
   onOpen?: (row: T) => void
+  /** The row that is shown beside the list; space opens and closes it, and it follows `j` and `k`. */
+  peek?: { at: string | undefined; show: (row: T | undefined) => void }
   sorting?: Sorting
   onSort?: (sorting: Sorting) => void
   /** Called with the row that `j`, `k` or a click selected. */
@@ -47,27 +49,34 @@ const rowHeight_px = 37
  * the selection, Enter opens it.
  */
 export function Table<T>({ label, columns, rows, keyOf, empty, ...rest }: TableProps<T>) {
-  const { onOpen, sorting, onSort } = rest
+  const { onOpen, peek, sorting, onSort } = rest
   const body = useRef<HTMLTableSectionElement>(null)
-  const [selected, setSelected] = useState<string>()
+  const [selected, setSelected] = useState(peek?.at)
   const isLong = rows.length > plainRows_max
   const virtual = useWindowVirtualizer({
     count: isLong ? rows.length : 0,
     estimateSize: () => rowHeight_px,
     overscan: 8,
     scrollMargin: useTop(body),
+    getItemKey: (index) => {
+      const row = rows[index]
+      return row === undefined ? index : keyOf(row)
+    },
   })
-  const shown = isLong ? virtual.getVirtualItems() : []
-  const items = isLong ? shown : rows.map((_, index) => ({ index }))
-  const margin = virtual.options.scrollMargin
-  const above = (shown.at(0)?.start ?? margin) - margin
-  const below = virtual.getTotalSize() - ((shown.at(-1)?.end ?? margin) - margin)
+  const items = isLong ? virtual.getVirtualItems() : rows.map((_, index) => ({ index }))
+  const [above, below] = isLong ? restAround(virtual) : [0, 0]
   const at = rows.findIndex((row) => keyOf(row) === selected)
   const move = (step: number) => {
     const row = rows[Math.min(Math.max(at + step, 0), rows.length - 1)]
     if (row === undefined) return
     setSelected(keyOf(row))
+    if (peek?.at !== undefined) peek.show(row)
     if (isLong) virtual.scrollToIndex(rows.indexOf(row), { align: 'auto' })
+  }
+  const togglePeek = (row: T | undefined) => {
+    const isShown = row !== undefined && peek?.at === keyOf(row)
+    if (row !== undefined) setSelected(keyOf(row))
+    peek?.show(isShown ? undefined : row)
   }
   useKeys({
     j: () => move(1),
@@ -76,6 +85,7 @@ export function Table<T>({ label, columns, rows, keyOf, empty, ...rest }: TableP
       const row = rows[at]
       if (row !== undefined) onOpen?.(row)
     },
+    ...(peek && { space: () => togglePeek(rows[Math.max(at, 0)]) }),
   })
   useEffect(() => {
     if (selected === undefined) return
@@ -122,20 +132,11 @@ export function Table<T>({ label, columns, rows, keyOf, empty, ...rest }: TableP
               </tr>
             )
           })}
-          <Spacer height={isLong ? below : 0} />
+          <Spacer height={below} />
         </tbody>
       </table>
     </Scroller>
   )
-}
-
-/** Returns how far an element is below the top of the page; what is above it may grow. */
-function useTop(of: RefObject<Element | null>): number {
-  const [top, setTop] = useState(0)
-  useLayoutEffect(() => {
-    if (of.current !== null) setTop(of.current.getBoundingClientRect().top + window.scrollY)
-  })
-  return top
 }
 
 /** The box in which a wide table scrolls. It takes the focus then, so that arrow keys scroll it. */
@@ -147,6 +148,25 @@ function Scroller({ children }: { children: ReactNode }) {
       {children}
     </div>
   )
+}
+
+/** Returns the distance of an element from the top of the page, once it is there. */
+function useTop(element: RefObject<HTMLElement | null>): number {
+  const [top, setTop] = useState(0)
+  useLayoutEffect(() => {
+    const box = element.current?.getBoundingClientRect()
+    if (box !== undefined) setTop(Math.round(box.top + window.scrollY))
+  })
+  return top
+}
+
+/** Returns the heights of the rows that are not in the page, above and below those that are. */
+function restAround(virtual: Virtualizer<Window, Element>): [above: number, below: number] {
+  const items = virtual.getVirtualItems()
+  const [first, last] = [items.at(0), items.at(-1)]
+  const { scrollMargin } = virtual.options
+  if (first === undefined || last === undefined) return [0, virtual.getTotalSize()]
+  return [first.start - scrollMargin, virtual.getTotalSize() - (last.end - scrollMargin)]
 }
 
 function Spacer({ height }: { height: number }) {

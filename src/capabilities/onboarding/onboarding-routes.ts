@@ -1,4 +1,5 @@
 import type { Route } from '../../platform/http/index.ts'
+import { getOnboardingClients } from './clients.ts'
 import { postOnboardingEvents } from './events.ts'
 import { getOnboardingFunnel } from './funnel.ts'
 import type { ReportDeps } from './report/read-facts.ts'
@@ -17,6 +18,7 @@ export type OnboardingRoutesDeps = ReportDeps & ScenarioDeps
 /** The routes under `/api/v1/onboarding`. */
 export function onboardingRoutes(deps: OnboardingRoutesDeps): Route[] {
   return [
+    getOnboardingClients(),
     postOnboardingEvents(deps),
     getOnboardingFunnel(deps),
     getOnboardingReport(deps),

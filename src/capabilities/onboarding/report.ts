@@ -48,6 +48,10 @@ const reportReply = record('OnboardingReport', {
   variables: z
     .array(record('OnboardingVariable', { name: z.string(), meaning: z.string() }))
     .describe('Variables of the commands.'),
+  scenario_id: z
+    .uuid()
+    .nullable()
+    .describe('Last run of the seeded scenario; null if it was not run, or its data were removed.'),
   caller: record('OnboardingCaller', {
     kind: z
       .enum(['user', 'service_account', 'key', 'operator'])
@@ -81,7 +85,7 @@ export function getOnboardingReport(deps: ReportDeps): Route {
     handle: async ({ caller }) => {
       const { project_id } = caller
       const checked_at = new Date(deps.clock.now_ms()).toISOString()
-      const { facts, named_task } = await readFacts(deps, project_id)
+      const { facts, named_task, scenario_id } = await readFacts(deps, project_id)
       const about = {
         project_id,
         task_id: named_task ?? exampleTask,
@@ -89,7 +93,7 @@ export function getOnboardingReport(deps: ReportDeps): Route {
       }
       const checks = toChecks(facts, about)
       return {
-        ...{ project_id, checked_at, ...summarize(checks), checks },
+        ...{ project_id, checked_at, ...summarize(checks), checks, scenario_id },
         variables: Object.entries(variables).map(([name, meaning]) => ({ name, meaning })),
         caller: await describeCaller(deps.db, caller),
       }

@@ -1,10 +1,11 @@
 import { z } from 'zod'
+import { adviceFor } from '../../capabilities/onboarding/clients/advice.ts'
+import type { Client } from '../../capabilities/onboarding/clients/client.ts'
 import { printable } from '../../kernel/printable.ts'
 import { sleep } from '../../kernel/time.ts'
 import { apiSettings, askApi } from '../ask-api.ts'
 import { type CommandIo, NoAnswer } from '../command.ts'
 import { examineConnection } from '../doctor.ts'
-import type { Client } from './client.ts'
 
 /** The result of waiting for a call. */
 export type Arrival = {
@@ -126,26 +127,4 @@ function reasonsFor(status_code: number): string[] {
   }
   if (status_code === 429) return ['The provider limits your calls or has no credit left.']
   return ['The client is connected. The error is in the task.']
-}
-
-/** Says what keeps calls of a client from arriving. */
-function adviceFor({ base, key_in, language }: Client): string[] {
-  const refused = [
-    `401 "the project key is missing": the key is not in ${key_in.startsWith('the ') ? key_in : `the header ${key_in}`}.`,
-    '401 "the project key is unknown or revoked": the key belongs to another installation, or was revoked.',
-    '403: the key lacks the scope proxy:write; spans need ingest:write.',
-  ]
-  const paths =
-    base === null
-      ? '404: the endpoint must be the URL alone, without a path.'
-      : `404: the base URL must end in ${base === '' ? 'the port, without a path' : `"${base}"`}.`
-  const variables =
-    language === 'shell' ? ['Start the client in the shell that has the variables.'] : []
-  return [
-    'Calls that Looptrace refuses are not recorded; the client shows them as its own errors:',
-    ...refused,
-    paths,
-    'No error and no call: the client still uses its own base URL. Check that these lines run.',
-    ...variables,
-  ]
 }

@@ -1,11 +1,11 @@
+import type { Client } from '../../capabilities/onboarding/clients/client.ts'
+import { clients, linesOf } from '../../capabilities/onboarding/clients/clients.ts'
 import { proxySettings } from '../ask-api.ts'
 import { type Arguments, type CommandIo, exitStatus, UsageError } from '../command.ts'
 import { didYouMean } from '../did-you-mean.ts'
 import { render } from '../output.ts'
 import { tableOf } from '../terminal/table.ts'
 import { type Arrival, awaitCall } from './await-call.ts'
-import type { Client } from './client.ts'
-import { clients, linesOf } from './clients.ts'
 
 /**
  * Prints the lines for a client, or the list of clients. With `--check` it then waits for a call; exit

@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process'
 import { copyFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { clients, linesOf } from '../../../src/cli/connect/clients.ts'
+import { clients, linesOf } from '../../../src/capabilities/onboarding/clients/clients.ts'
 import type { Environment } from './environments.ts'
 import type { Stack } from './stacks.ts'
 

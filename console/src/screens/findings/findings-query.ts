@@ -3,7 +3,7 @@ import type { Search } from '../../app/search.ts'
 import { rangeOf } from '../../app/time-range.ts'
 import { type SeverityName, severities } from '../incidents/inbox-query.ts'
 
-/** What the chart is stacked by. */
+/** Fields by which the chart is stacked. */
 export const groupings = [
   ['kind', 'By kind'],
   ['type', 'By type'],

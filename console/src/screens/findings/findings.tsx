@@ -18,7 +18,7 @@ import { Precision } from './precision.tsx'
 import { TasksWithFindings } from './tasks-with-findings.tsx'
 import { useFindingsOver, useFindingsTotals } from './use-findings.ts'
 
-/** What detection found: over time, by type, in which tasks, and how often it is right. */
+/** The findings of a project over time, by type and by task, and the precision of detectors. */
 export function Findings() {
   const [search] = useUrlState()
   const filter = filterOf(search, Date.now())

@@ -68,7 +68,7 @@ const columns = (project_id: string): Column<Task>[] => [
           params={{ project_id, task_id }}
           search={search as never}
         >
-          <Plain>{name}</Plain>
+          <Plain>{name === '' ? task_id : name}</Plain>
         </Link>
       )
     },

@@ -12,7 +12,7 @@ import { refreshIncidents } from './move-incident.ts'
 /** Incidents of one call. */
 const incidents_max = 100
 
-/** What can be done to several incidents at once. */
+/** The bar that acknowledges several incidents at once. */
 export function BulkBar({ chosen, onDone }: { chosen: readonly Incident[]; onDone: () => void }) {
   const client = useQueryClient()
   const isEditor = useHasRole('editor')

@@ -8,7 +8,7 @@ import ui from '../../ui/ui.module.css'
 import { taskSearch, whereOf } from './evidence-links.ts'
 import css from './incidents.module.css'
 
-/** What shows why the incident opened. Each finding leads to its step in the task. */
+/** The evidence of an incident. Each finding leads to its step in the task. */
 export function EvidenceList({ incident }: { incident: IncidentDetail }) {
   const { evidence, rule } = incident
   if (evidence.length === 0) {

@@ -5,7 +5,7 @@ import { rangeOf } from '../../app/time-range.ts'
 export const severities = ['critical', 'high', 'medium', 'low', 'info'] as const
 export type SeverityName = (typeof severities)[number]
 
-/** What the inbox shows by state: the value in the URL, and what people read. */
+/** States that the inbox offers: the value in the URL, and its label. */
 export const stateChoices = [
   ['unresolved', 'Unresolved'],
   ['open', 'Open'],

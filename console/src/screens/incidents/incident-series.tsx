@@ -4,7 +4,7 @@ import { Chart } from '../../ui/chart.tsx'
 import { formatCompact } from '../../ui/format.ts'
 import css from './incidents.module.css'
 
-/** What the rule measured around the opening, with its threshold. */
+/** The measurements of the rule around the opening, with its threshold. */
 export function IncidentSeries({ series, opened_at }: { series: Series; opened_at: string }) {
   const { rule, threshold, points } = series
   const x = useMemo(() => points.map(({ at }) => Date.parse(at)), [points])

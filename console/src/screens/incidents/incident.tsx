@@ -126,7 +126,7 @@ function Walk({ incident_id }: { incident_id: string }) {
   )
 }
 
-/** What a person can do now. Other states have other moves. */
+/** The moves that the state of the incident allows. */
 function Actions({ incident }: { incident: IncidentDetail }) {
   const isEditor = useHasRole('editor')
   const [asked, setAsked] = useState<Asked>()

@@ -43,7 +43,10 @@ const titles = {
     'Resolve',
     'If the condition is still true, the group stays quiet until it was false once.',
   ],
-  reopen: ['Reopen', 'The incident is announced again, and its escalation begins anew.'],
+  reopen: [
+    'Reopen',
+    'The incident is announced again, and its escalation starts from the first step.',
+  ],
 } as const
 
 function WithNote({

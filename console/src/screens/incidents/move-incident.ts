@@ -3,14 +3,14 @@ import { call } from '../../api/client.ts'
 import type { Incident } from '../../api/schema.gen.d.ts'
 import { notify } from '../../ui/toasts.tsx'
 
-/** What a person does to an incident. */
+/** A move of a person on an incident. */
 export type Move =
   | { type: 'ack' | 'resolve' | 'reopen' | 'unsnooze'; note?: string }
   | { type: 'snooze'; for: string; note?: string }
   | { type: 'assign'; assignee: string | null; note?: string }
   | { type: 'comment'; note: string }
 
-/** What is needed of an incident to move it. With a version, a change of somebody else is refused. */
+/** An incident to move. With a version, the move is refused if another person was first. */
 export type Moved = Pick<Incident, 'incident_id' | 'number'> & { version?: number }
 
 const path = '/api/v2/observability/incidents/{id}'

@@ -16,7 +16,7 @@ import { useNames } from './people.ts'
 
 const page = 200
 
-/** What happened to an incident, oldest first, and a field for a comment. */
+/** The timeline of an incident, oldest first, and a field for a comment. */
 export function Timeline({ incident }: { incident: IncidentDetail }) {
   const project_id = useProjectId()
   const { incident_id: id, version, timeline } = incident

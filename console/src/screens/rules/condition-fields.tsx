@@ -30,7 +30,7 @@ const rates = signals.slice(0, 5)
 /** A baseline has no scores: these have no quiet hour. */
 const baselines = signals.slice(0, 14)
 
-/** What the rule watches: the kind, and the fields of the kind. */
+/** The condition of a rule: its kind, and the fields of the kind. */
 export function ConditionFields(props: FieldsProps) {
   const { draft, faults, onChange } = props
   const kind = kindOf(draft)
@@ -82,7 +82,7 @@ function sectionOf({ draft, onChange }: FieldsProps, kind: IncidentRuleKind) {
 }
 
 const more = [
-  ['absent', 'No rows any more'],
+  ['absent', 'Rows stopped'],
   ['ingest_lag', 'Backlog of the ingest'],
 ] as const
 

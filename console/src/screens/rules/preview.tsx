@@ -27,7 +27,7 @@ const ranges = [
 ] as const
 
 /**
- * What the rule would have done on stored rows. One day is evaluated while somebody types; a longer
+ * The outcome of a rule on stored rows. One day is evaluated while a person types; a longer
  * backtest costs more, so it is asked for.
  */
 export function RulePreview({ draft }: { draft: RuleDraft }) {
@@ -119,7 +119,9 @@ function Outcome({ of, draft }: { of: IncidentRulePreview; draft: RuleDraft }) {
         <Tile name="Pages a week">
           {of.pages_per_week === null ? '–' : of.pages_per_week.toFixed(1)}
         </Tile>
-        <Tile name="Firing">{formatDuration(of.minutes_firing * 60_000)}</Tile>
+        <Tile name="Firing">
+          {of.minutes_firing === 0 ? 'never' : formatDuration(of.minutes_firing * 60_000)}
+        </Tile>
         <Tile name="Groups">{formatCount(of.groups)}</Tile>
       </div>
       {x.length > 0 ? (

@@ -55,7 +55,7 @@ export function RuleFields(props: FieldsProps) {
 
 export type PutProps = FieldsProps & { put: (change: Partial<RuleDraft>) => void }
 
-/** Returns a draft with changed fields. Empty texts and lists are left out, as when nobody set them. */
+/** Returns a draft with changed fields. Empty texts and lists are left out. */
 export function withChange(draft: RuleDraft, change: Partial<RuleDraft>): RuleDraft {
   const entries = Object.entries({ ...draft, ...change }).filter(([field, value]) => {
     if (field === 'name' || field === 'severity') return true

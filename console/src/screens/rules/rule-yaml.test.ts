@@ -84,7 +84,7 @@ test('the examples are read as the operator reads them', () => {
 })
 
 test.each([
-  ['a: [', 'flow'],
+  ['a: [', 'Flow'],
   ['[]', 'not a resource'],
   ['kind: Pod', 'kind: got "Pod"'],
   ['kind: IncidentRule', 'apiVersion: got nothing'],

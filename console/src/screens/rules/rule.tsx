@@ -55,7 +55,7 @@ function Editor({ stored, onReload }: EditorProps) {
   const [draft, setDraft] = useState<RuleDraft>(() =>
     stored === undefined ? newRule() : draftOf(stored),
   )
-  // The version that was opened: a later one of somebody else must not be overwritten.
+  // The version that was opened: a later one of another person must not be overwritten.
   const [version, setVersion] = useState(stored?.version)
   const save = useSaveRule((saved) => {
     setVersion(saved.version)

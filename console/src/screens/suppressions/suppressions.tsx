@@ -18,7 +18,7 @@ import { SuppressionEditor } from './editor.tsx'
 
 const page = 100
 
-/** What is muted, when, and why: a calendar of the next days and the list. */
+/** The suppressions: a calendar of the next days, and the list. */
 export function Suppressions() {
   const project_id = useProjectId()
   const isAdmin = useHasRole('admin')

@@ -16,11 +16,11 @@ export type ReportDeps = FirstStepsDeps & {
   archives_configured: boolean
 }
 
-/** Reads the facts of a report, and the id of a task that commands can name. */
+/** Reads the facts of a report, the id of a task that commands can name, and the last run of the scenario. */
 export async function readFacts(
   deps: ReportDeps,
   project_id: string,
-): Promise<{ facts: Facts; named_task: string | null }> {
+): Promise<{ facts: Facts; named_task: string | null; scenario_id: string | null }> {
   const now_ms = deps.clock.now_ms()
   const [steps, stored, scenario, lost] = await Promise.all([
     findFirstSteps(deps, project_id),
@@ -32,6 +32,8 @@ export async function readFacts(
   return {
     facts: { ...facts, seeded_scenario: factOfScenario(scenario), ledger_complete: lost },
     named_task: stored.named_task,
+    scenario_id:
+      scenario === undefined || scenario.removed_at !== null ? null : scenario.id,
   }
 }
 

@@ -55,7 +55,7 @@ const findingColumns = [
   ...(['summary', 'start_step'] as const),
 ] as const
 
-/** The observation at which a finding starts. Findings of a count have none. */
+/** The observation at which a finding starts. It is null for findings of a count. */
 const firstPlace = [
   sql<string | null>`places -> 0 ->> 'trace_id'`.as('trace_id'),
   sql<string | null>`places -> 0 ->> 'observation_id'`.as('observation_id'),

@@ -1,5 +1,7 @@
 /** The languages of lines, which write a variable of the environment each in its own way. */
-export type Language = 'python' | 'node' | 'shell' | 'toml'
+export const languages = ['python', 'node', 'shell', 'toml'] as const
+
+export type Language = (typeof languages)[number]
 
 /** A client that can be pointed at Looptrace. */
 export type Client = {

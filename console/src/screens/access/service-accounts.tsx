@@ -1,0 +1,103 @@
+import { useState } from 'react'
+import { call } from '../../api/client.ts'
+import { usePages } from '../../api/pages.ts'
+import type { ServiceAccount } from '../../api/schema.gen.d.ts'
+import { useHasRole, useProjectId } from '../../app/project.ts'
+import { useUrlState } from '../../app/use-search.ts'
+import { HereLink } from '../../ui/here-link.tsx'
+import { List } from '../../ui/list.tsx'
+import { NeedsRole } from '../../ui/needs-role.tsx'
+import { Button, Time } from '../../ui/parts.tsx'
+import { Empty } from '../../ui/states.tsx'
+import type { Column } from '../../ui/table.tsx'
+import { Plain } from '../../ui/text.tsx'
+import ui from '../../ui/ui.module.css'
+import { AccountState } from './account-state.tsx'
+import { CreateAccount } from './create-account.tsx'
+import { Account } from './service-account.tsx'
+
+/** The service accounts of the project, or the one that the URL names. */
+export function ServiceAccounts() {
+  const isAdmin = useHasRole('admin')
+  const [{ account }] = useUrlState()
+  if (!isAdmin) return <NeedsRole what="Reading service accounts" needs="admin in the project" />
+  return account === undefined ? <AccountList /> : <Account id={account} />
+}
+
+function AccountList() {
+  const project_id = useProjectId()
+  const [, change] = useUrlState()
+  const [isOpen, setOpen] = useState(false)
+  const accounts = usePages(
+    ['service-accounts', project_id],
+    (cursor, signal) =>
+      call.GET('/api/v2/access/service-accounts', {
+        params: { query: { limit: 50, cursor } },
+        signal,
+      }),
+    (each) => each.service_accounts,
+  )
+  return (
+    <div className={ui.stack}>
+      <div className={ui.row}>
+        <Button look="primary" onClick={() => setOpen(true)}>
+          Create a service account
+        </Button>
+        <span className={ui.soft}>
+          An application with several keys, which are rotated together.
+        </span>
+      </div>
+      <List
+        label="Service accounts"
+        pages={accounts}
+        keyOf={({ id }) => id}
+        columns={columns}
+        onOpen={({ id }) => change({ account: id }, { push: true })}
+        empty={
+          <Empty title="No service accounts">
+            <p>
+              Create one here, or declare a <code>LooptraceServiceAccount</code> in your cluster.
+            </p>
+          </Empty>
+        }
+      />
+      {isOpen && (
+        <CreateAccount
+          onClose={() => setOpen(false)}
+          onCreated={({ id }) => {
+            setOpen(false)
+            change({ account: id }, { push: true })
+          }}
+        />
+      )}
+    </div>
+  )
+}
+
+const columns: Column<ServiceAccount>[] = [
+  {
+    id: 'name',
+    head: 'Account',
+    cell: ({ id, name }) => (
+      <HereLink change={{ account: id }}>
+        <Plain>{name}</Plain>
+      </HereLink>
+    ),
+  },
+  { id: 'state', head: 'State', cell: (account) => <AccountState of={account} /> },
+  { id: 'scopes', head: 'Scopes', wide: true, cell: ({ scopes }) => scopes.join(', ') },
+  {
+    id: 'managed',
+    head: 'Managed by',
+    wide: true,
+    cell: ({ managed_by }) =>
+      managed_by === null ? (
+        'people'
+      ) : (
+        <code>
+          <Plain>{`${managed_by.kind}/${managed_by.namespace}/${managed_by.name}`}</Plain>
+        </code>
+      ),
+  },
+  { id: 'created', head: 'Created', cell: ({ created_at }) => <Time at={created_at} ago /> },
+]

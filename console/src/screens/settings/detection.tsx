@@ -1,0 +1,102 @@
+import { useState } from 'react'
+import { api, call } from '../../api/client.ts'
+import { faultsOf } from '../../api/problem.ts'
+import type { DetectionSettingsInput, ProjectDetectionSettings } from '../../api/schema.gen.d.ts'
+import { useHasRole } from '../../app/project.ts'
+import { Changed } from '../../ui/changed.tsx'
+import { Button } from '../../ui/parts.tsx'
+import { Fault, Loaded } from '../../ui/states.tsx'
+import ui from '../../ui/ui.module.css'
+import { DetectionChanges } from './detection-changes.tsx'
+import { changedSettings, type Detectors } from './detection-draft.ts'
+import { Detector } from './detector.tsx'
+import { useWrite } from './own-project.ts'
+
+/** Which detectors run, and their thresholds. */
+export function Detection({ isAdmin }: { isAdmin: boolean }) {
+  const settings = api.useQuery('get', '/api/v1/detection/settings')
+  return (
+    <Loaded query={settings} what="Reading the detection settings">
+      {(stored) => (
+        <Editor
+          key={stored.version}
+          stored={stored}
+          isAdmin={isAdmin}
+          reload={() => void settings.refetch()}
+        />
+      )}
+    </Loaded>
+  )
+}
+
+function Editor({
+  stored,
+  isAdmin,
+  reload,
+}: {
+  stored: ProjectDetectionSettings
+  isAdmin: boolean
+  reload: () => void
+}) {
+  const mayPreview = useHasRole('editor')
+  const before = stored.detectors as unknown as Detectors
+  const [draft, setDraft] = useState(before)
+  const changed = changedSettings(before, draft)
+  const detectors = draft as unknown as DetectionSettingsInput
+  const preview = api.useMutation('post', '/api/v1/detection/settings/preview')
+  const write = useWrite(
+    'The detection settings are saved. They count for tasks analysed from now on.',
+  )
+  const faults = faultsOf(write.error ?? preview.error)
+  const isBusy = write.isRunning || preview.isPending
+  return (
+    <div className={ui.stack}>
+      <p>
+        Thresholds decide when something counts as a finding. See what a change would do to recent
+        tasks before you save it.
+      </p>
+      {Object.entries(draft).map(([name, values]) => (
+        <Detector
+          key={name}
+          name={name}
+          values={values}
+          before={before[name] ?? values}
+          isDisabled={!mayPreview}
+          faults={faults}
+          onChange={(to) => setDraft({ ...draft, [name]: to })}
+        />
+      ))}
+      <p role="status">
+        {changed.length === 0 ? 'Nothing is changed.' : `Changed: ${changed.join(', ')}.`}
+      </p>
+      {preview.error !== null && <Fault error={preview.error} />}
+      {write.error !== undefined && <Changed error={write.error} onReload={reload} />}
+      <div className={ui.row}>
+        <Button
+          disabled={!mayPreview || isBusy || changed.length === 0}
+          onClick={() => preview.mutate({ body: { detectors } })}
+        >
+          {preview.isPending ? 'Analysing…' : 'See what would change'}
+        </Button>
+        <Button
+          look="primary"
+          disabled={!isAdmin || isBusy || changed.length === 0}
+          onClick={() =>
+            void write.run(() =>
+              call.PUT('/api/v1/detection/settings', {
+                params: { header: { 'If-Match': `"${stored.version}"` } },
+                body: { detectors },
+              }),
+            )
+          }
+        >
+          {write.isRunning ? 'Saving…' : 'Save the settings'}
+        </Button>
+        <Button look="plain" disabled={changed.length === 0} onClick={() => setDraft(before)}>
+          Undo
+        </Button>
+      </div>
+      {preview.data !== undefined && <DetectionChanges preview={preview.data} />}
+    </div>
+  )
+}
