@@ -218,7 +218,7 @@ function seriesOf(shape: Shape, index: number, colour: Colour): Uplot.Series {
     ...shared,
     width: stacked === true ? 1 : 1.75,
     dash: look === 'lines' ? (seriesDashes[index % seriesDashes.length] ?? []) : [],
-    // A value between gaps is no line.
+    // No line shows a value between gaps.
     points: {
       ...{ show: isFew, size: 5, fill: stroke },
       filter: (plot, at, isShown) => (isShown ? null : lonePoints(plot.data[at] ?? [])),
