@@ -4,12 +4,10 @@ import { QueryClientProvider } from '@tanstack/react-query'
 import { RouterProvider } from '@tanstack/react-router'
 import { StrictMode } from 'react'
 import { createRoot } from 'react-dom/client'
-import { reloadForNewVersion } from './app/new-version.ts'
 import { queryClient } from './app/query-client.ts'
 import { router } from './app/router.tsx'
 import { Toasts } from './ui/toasts.tsx'
 
-reloadForNewVersion()
 const root = document.getElementById('root')
 if (root !== null) {
   createRoot(root).render(

@@ -81,13 +81,17 @@ export async function openTab(
   }
 }
 
-/** Waits until the screen has its title and reads nothing any more. */
+/**
+ * Waits until the screen has its title, and for a while until it reads nothing any more: parts that
+ * are not in the window wait to be read.
+ */
 export async function settled(page: Page): Promise<void> {
   await page.locator('h1').first().waitFor()
   await page
     .locator('[role="status"]', { hasText: '…' })
     .first()
-    .waitFor({ state: 'detached', timeout: 20_000 })
+    .waitFor({ state: 'detached', timeout: 5_000 })
+    .catch(() => undefined)
 }
 
 /** Returns what axe finds, a line for each rule with its first place. */

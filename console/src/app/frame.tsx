@@ -1,4 +1,4 @@
-import { Link, Navigate, Outlet, useLocation, useNavigate } from '@tanstack/react-router'
+import { Link, Outlet, useNavigate } from '@tanstack/react-router'
 import { lazy, Suspense, useEffect, useState } from 'react'
 import { setProject } from '../api/client.ts'
 import { Button } from '../ui/parts.tsx'
@@ -35,11 +35,15 @@ export function Frame() {
   return <SignedIn />
 }
 
-/** Opens the sign-in, which leads back. The address is read once: it changes on the way there. */
+/** Opens the sign-in, which leads back to the address of the screen. */
 function ToSignIn() {
-  const { href } = useLocation()
-  const [return_to] = useState(href)
-  return <Navigate to="/sign-in" search={{ return_to } as never} />
+  const navigate = useNavigate()
+  useEffect(() => {
+    const { pathname, search } = window.location
+    const return_to = `${pathname}${search}`
+    void navigate({ to: '/sign-in', search: { return_to } as never, replace: true })
+  }, [navigate])
+  return <Loading />
 }
 
 function SignedIn() {
