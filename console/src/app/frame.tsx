@@ -25,7 +25,11 @@ export function Frame() {
   const { href } = useLocation()
   if (error && session === undefined) return <Fault error={error} retry={() => void refetch()} />
   if (session === undefined) return <Loading />
-  if (session === null) return <Navigate to="/sign-in" search={{ return_to: href } as never} />
+  if (session === null) {
+    // While the sign-in page loads, this frame stays and already has its address.
+    if (href.startsWith('/sign-in')) return <Loading />
+    return <Navigate to="/sign-in" search={{ return_to: href } as never} />
+  }
   if (session.must_change_password) {
     return (
       <Suspense fallback={<Loading />}>
