@@ -11,7 +11,12 @@ execFileSync(
   [
     at('node_modules/openapi-typescript/bin/cli.js'),
     at('docs/reference/openapi.json'),
-    ...['--root-types', '--root-types-no-schema-prefix', '--default-non-nullable=false', '--output'],
+    ...[
+      '--root-types',
+      '--root-types-no-schema-prefix',
+      '--default-non-nullable=false',
+      '--output',
+    ],
     at('console/src/api/schema.gen.d.ts'),
   ],
   { stdio: ['ignore', 'ignore', 'inherit'] },

@@ -32,8 +32,7 @@ export async function readFacts(
   return {
     facts: { ...facts, seeded_scenario: factOfScenario(scenario), ledger_complete: lost },
     named_task: stored.named_task,
-    scenario_id:
-      scenario === undefined || scenario.removed_at !== null ? null : scenario.id,
+    scenario_id: scenario === undefined || scenario.removed_at !== null ? null : scenario.id,
   }
 }
 
