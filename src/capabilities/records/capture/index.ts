@@ -1,6 +1,6 @@
 import type { Route } from '../../../platform/http/index.ts'
 import { type CaptureDeps, getCapturePolicy, putCapturePolicy } from './capture-policy.ts'
-import { previewCapturePolicy } from './preview-capture.ts'
+import { previewCapturePolicy } from './preview.ts'
 
 export { applyCapture, type Captured, refusalOf } from './apply-capture.ts'
 export {
