@@ -27,6 +27,7 @@ const homes = {
   '@opentelemetry': '^src/platform/telemetry/',
   jose: '^src/capabilities/access/',
   'openid-client': '^src/capabilities/access/oidc/',
+  '@modelcontextprotocol': '^src/capabilities/mcp/',
   undici: '^src/(capabilities/edge/proxy|platform/outbound)/',
   'ipaddr.js': '^src/(kernel/client-network|platform/outbound/)',
   '@kubernetes/client-node': '^src/platform/kube/',
@@ -128,8 +129,8 @@ export default {
       name: 'browser-files-apart',
       severity: 'error',
       comment: 'Files that browsers load import only files beside them, which are served too.',
-      from: { path: '^src/capabilities/link-pages/browser/', pathNot: '\\.test\\.ts$' },
-      to: { pathNot: '^src/capabilities/link-pages/browser/' },
+      from: { path: '^src/capabilities/([\\w-]+)/browser/', pathNot: '\\.test\\.ts$' },
+      to: { pathNot: '^src/capabilities/$1/browser/' },
     },
     {
       name: 'operator-front-door',

@@ -8,8 +8,8 @@ import { defineConfig, type Plugin } from 'vite'
 /** The folder that `src/capabilities/console` serves. */
 const served = fileURLToPath(new URL('dist', import.meta.url))
 
-/** Address of a running service for `npm run dev`. */
-const service = 'http://127.0.0.1:8080'
+/** A running service for `npm run dev`. It refuses writes whose host is not that of the page. */
+const service = { target: 'http://127.0.0.1:8080', changeOrigin: false }
 
 /** Writes each file of the build compressed too, so that the service does not compress per request. */
 const compressed: Plugin = {

@@ -1,5 +1,5 @@
-import { type Command, cliCommands, optionRows } from '../src/cli/index.ts'
-import { roleCommands } from '../src/roles/index.ts'
+import { type Command, optionRows } from '../src/cli/index.ts'
+import { roleCommands, toolCommands } from '../src/roles/index.ts'
 
 /** docs/reference/cli.md: every command, from the texts of its help. */
 export function cliPage(): string {
@@ -15,11 +15,11 @@ export function cliPage(): string {
     '',
     '| command | what it does |',
     '|---|---|',
-    ...[...cliCommands, ...roleCommands].map(({ words, summary }) => {
+    ...[...toolCommands, ...roleCommands].map(({ words, summary }) => {
       return `| [\`${words}\`](#looptrace-${words.replaceAll(' ', '-')}) | ${summary} |`
     }),
     '',
-    ...cliCommands.flatMap(section),
+    ...toolCommands.flatMap(section),
     ...roleCommands.flatMap(section),
   ]
     .join('\n')

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { currentContract, mappingPage } from '../src/capabilities/edge/otlp/index.ts'
 import { problemCatalogue } from '../src/kernel/problem.ts'
-import { chartSettings, configurationPage } from '../src/platform/config/index.ts'
+import { chartSettings, configurationPage, version } from '../src/platform/config/index.ts'
 import {
   admitsOperator,
   neededFor,
@@ -11,7 +11,6 @@ import {
 } from '../src/platform/http/index.ts'
 import { readMigrations } from '../src/platform/migrations/index.ts'
 import { metricCatalogue, routeCatalogue } from '../src/roles/catalogues.ts'
-import { version } from '../src/roles/version.ts'
 import { chartReadme } from './chart-readme.ts'
 import { cliPage } from './cli-page.ts'
 import { defaultRules } from './default-rules.ts'

@@ -18,13 +18,17 @@ test('every file that the code of a bundle names by import.meta.url is in the bu
   const named = new Set<string>()
   for (const file of (await readdir(code)).filter((name) => name.endsWith('.js'))) {
     const text = await readFile(join(code, file), 'utf8')
-    for (const [, path = ''] of text.matchAll(/["'`](\.[^"'`]+)["'`], import\.meta\.url/g)) {
-      named.add(path.replace(/\/\$\{.*$/, ''))
+    for (const way of [
+      /["'`](\.[^"'`]+)["'`], import\.meta\.url/g,
+      /createRequire\(import\.meta\.url\)\.resolve\(["'](\.[^"']+)["']/g,
+    ]) {
+      for (const [, path = ''] of text.matchAll(way)) named.add(path.replace(/\/\$\{.*$/, ''))
     }
   }
   // Made by the first start.
   named.delete('../.cache/compiled')
-  expect(named.size).toBeGreaterThanOrEqual(12)
+  expect(named.size).toBeGreaterThanOrEqual(14)
+  expect([...named]).toContain('./packages/swagger-ui-dist/swagger-ui-bundle.js')
   for (const path of named) expect((await stat(join(code, path))).size, path).toBeGreaterThan(0)
 })
 
@@ -41,7 +45,7 @@ test('a package of the bundle is a locked production dependency, and its licence
     expect(locked.has(id), id).toBe(true)
     expect(licences).toContain(`\n${id} (`)
   }
-  for (const name of ['fastify', 'pg', 'kysely']) {
+  for (const name of ['fastify', 'pg', 'kysely', 'swagger-ui-dist']) {
     expect(bundledPackages.some((id: string) => id.startsWith(`${name}@`))).toBe(true)
   }
 })
@@ -60,6 +64,13 @@ test('a use of import.meta that would mean something else in a bundle is refused
   expect(await bundled("export const file = new URL('./a/b.ts', import.meta.url)")).toContain(
     'new URL("./b.js", import.meta.url)',
   )
+  const reading = (file: string) =>
+    bundled(
+      `import { createRequire } from 'node:module'
+      export const path = createRequire(import.meta.url).resolve('${file}')`,
+    )
+  expect(await reading('name/dist/a.js')).toContain('resolve("./packages/name/dist/a.js")')
+  expect(await reading('@of/name')).toContain('resolve("@of/name")')
   await expect(bundled('export const here = import.meta.dirname')).rejects.toThrow(
     "expected new URL('./…', import.meta.url)",
   )

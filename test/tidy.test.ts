@@ -81,6 +81,16 @@ const files: Record<string, string> = {
       .map(({ url }) => [url, 'capabilities/console/pages.ts']),
   ),
   '/openapi.json': 'platform/http/openapi.ts',
+  ...Object.fromEntries(
+    [
+      '',
+      '/docs.js',
+      '/slice-document.js',
+      '/swagger-ui-bundle.js',
+      '/swagger-ui.css',
+      '/docs.css',
+    ].map((file) => [`/docs${file}`, 'capabilities/api-reference/pages.ts']),
+  ),
   '/api/v2/observability/incidents/{id}/unsnooze': 'capabilities/incidents/api/incidents/snooze.ts',
   ...Object.fromEntries(
     ['ack', 'resolve', 'reopen', 'assign', 'comment'].map((move) => [

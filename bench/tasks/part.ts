@@ -136,6 +136,7 @@ function askOf(deps: TaskDeps & { store: ObservationStore }, project_id: string)
       network: '',
       signal,
       authoriseAgain,
+      callRoute: () => Promise.reject(new Error('no server')),
     }
     const query = { limit: '50', ...(cursor !== undefined && { cursor }) }
     const answer = await route.run({ params: { task_id: taskOf(calls) }, query, caller, ...about })

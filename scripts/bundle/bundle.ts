@@ -1,9 +1,10 @@
 import { cp, readFile, rm, writeFile } from 'node:fs/promises'
+import { createRequire } from 'node:module'
 import { join, resolve } from 'node:path'
 import { type OutputChunk, type Plugin, rolldown } from 'rolldown'
 import { build as buildConsole } from 'vite'
 import { licencesText, packagesOf } from './licences.ts'
-import { entryName, findNeighbours, renameNeighbours } from './neighbours.ts'
+import { entryName, findNeighbours, packageFileInBundle, renameNeighbours } from './neighbours.ts'
 
 const checkout = resolve(import.meta.dirname, '../..')
 const src = join(checkout, 'src')
@@ -33,12 +34,13 @@ export type Bundle = {
 export async function writeBundle(folder: string): Promise<Bundle> {
   await rm(folder, { recursive: true, force: true })
   await buildConsole({ root: join(checkout, 'console'), logLevel: 'warn' })
-  const { entries, data } = await findNeighbours(src)
+  const { entries, data, packageFiles } = await findNeighbours(src)
   const chunks = await bundleCode(['main.ts', ...entries], join(folder, 'src'))
   for (const path of data) await copyData(path, folder)
+  const copied = await Promise.all(packageFiles.map((file) => copyPackageFile(file, folder)))
   await cp(join(checkout, 'console/dist'), join(folder, 'console/dist'), { recursive: true })
   const modules = chunks.flatMap((chunk) => Object.keys(chunk.modules))
-  const packages = await packagesOf(modules)
+  const packages = await packagesOf([...modules, ...copied])
   await writeFile(join(folder, 'licences.txt'), licencesText(packages))
   await writeManifest(folder, packages)
   const bytes = chunks.reduce((sum, { code }) => sum + Buffer.byteLength(code), 0)
@@ -84,6 +86,13 @@ async function copyData(path: string, folder: string): Promise<void> {
     recursive: true,
     filter: (name) => !/\.(test|d)\.ts$|\/tsconfig\.json$/.test(name),
   })
+}
+
+/** Copies a file of a package that the code reads. Returns its path in node_modules. */
+async function copyPackageFile(file: string, folder: string): Promise<string> {
+  const path = createRequire(join(src, 'main.ts')).resolve(file)
+  await cp(path, join(folder, 'src', packageFileInBundle(file)))
+  return path
 }
 
 /** The version, and the packages to install beside the bundle. */

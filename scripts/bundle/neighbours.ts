@@ -11,6 +11,10 @@ const ways = [
   /(createRequire\(import\.meta\.url\)\(['`])(\.[^'`]+)(['`]\))/g,
 ]
 
+/** How a module names a file of a package that it reads: `createRequire(…).resolve('name/file.js')`. */
+const packageFile =
+  /(createRequire\(import\.meta\.url\)\.resolve\(\s*')([^.'][^']*\/[^']+\.(?:css|js))(')/g
+
 /** Other uses that mean the same in a bundle: packages beside it, and the path of an entry. */
 const others = /createRequire\(import\.meta\.url\)\.resolve\(|import\.meta\.filename/g
 
@@ -20,22 +24,32 @@ export type Neighbours = {
   entries: readonly string[]
   /** Files and folders that are read. */
   data: readonly string[]
+  /** Files of packages that are read: `name/file.js`. */
+  packageFiles: readonly string[]
 }
 
 /** Finds the files that the modules of a folder `src` name by `import.meta.url`. */
 export async function findNeighbours(src: string): Promise<Neighbours> {
   const found = new Set<string>()
+  const packageFiles = new Set<string>()
   for await (const module of glob('**/*.ts', { cwd: src, exclude: ['**/*.test.ts'] })) {
     const code = await readFile(join(src, module), 'utf8')
     for (const [, , path = ''] of ways.flatMap((way) => [...code.matchAll(way)])) {
       found.add(pathFrom(module, path.replace(/\/\$\{.*$/, '')))
     }
+    for (const [, , file = ''] of code.matchAll(packageFile)) packageFiles.add(file)
   }
   const paths = [...found].sort()
   return {
     entries: paths.filter((path) => path.endsWith('.ts')),
     data: paths.filter((path) => !path.endsWith('.ts') && !path.startsWith('..')),
+    packageFiles: [...packageFiles].sort(),
   }
+}
+
+/** Path from the code of a bundle to its copy of a file of a package. */
+export function packageFileInBundle(file: string): string {
+  return `./packages/${file}`
 }
 
 /** Name of an entry: the name of its file, because all code of a bundle is in one folder. */
@@ -60,7 +74,12 @@ export function renameNeighbours(src: string): Plugin {
       }
       const rename = (_: string, before: string, path: string, after: string) =>
         `${before}${pathInBundle(pathFrom(module, path))}${after}`
-      return ways.reduce((text, way) => text.replaceAll(way, rename), code)
+      const renamed = ways.reduce((text, way) => text.replaceAll(way, rename), code)
+      return renamed.replaceAll(
+        packageFile,
+        (_: string, before: string, file: string, after: string) =>
+          `${before}${packageFileInBundle(file)}${after}`,
+      )
     },
   }
 }

@@ -16,6 +16,24 @@ export function apiSettings(): { url: string; proxy_url: string; api_key: string
   return { url, proxy_url, api_key }
 }
 
+/** Who asks: a key, or a person's access token with the project if the token can see several. */
+export type Credentials =
+  | { api_key: string }
+  | { access_token: string; project_id: string | undefined }
+
+/**
+ * Returns the URL of the API and the credentials for the data of a project: the key, else the access
+ * token. Throws `UsageError` without either.
+ */
+export function projectSettings(): { url: string; credentials: Credentials } {
+  const { url, api_key, access_token, project_id } = loadSettings()
+  if (api_key !== undefined) return { url, credentials: { api_key } }
+  if (access_token !== undefined) return { url, credentials: { access_token, project_id } }
+  throw new UsageError(
+    'LOOPTRACE_API_KEY is not set: set it to a key of a project or a service account, or set LOOPTRACE_ACCESS_TOKEN to your access token',
+  )
+}
+
 /** Returns the URL of the proxy, and the key if it is set. */
 export function proxySettings(): { proxy_url: string; api_key: string | undefined } {
   const { url, api_key, proxy_url = url } = loadSettings()
@@ -35,6 +53,18 @@ export function adminSettings(): {
     )
   }
   return { url, access_token, project_id }
+}
+
+/** Returns the URL of the API and the credentials that are set: the key, or else the access token. */
+export function readerSettings(): Pick<Asked, 'api_key' | 'access_token' | 'project_id'> & {
+  url: string
+} {
+  const { url, api_key, access_token, project_id } = loadSettings()
+  if (api_key !== undefined) return { url, api_key }
+  if (access_token !== undefined) return { url, access_token, project_id }
+  throw new UsageError(
+    'LOOPTRACE_API_KEY is not set: set it to a project key, or LOOPTRACE_ACCESS_TOKEN to an access token',
+  )
 }
 
 function loadSettings(): RoleConfig<'cli'> {
@@ -102,7 +132,9 @@ export async function askApi(url: URL, asked: Asked): Promise<unknown> {
   if (response.ok) return answer
   const { detail, title } = (answer ?? {}) as { detail?: string; title?: string }
   const message = `${url.origin}: ${response.status} ${detail ?? title ?? response.statusText}`
-  throw response.status === 400 ? new UsageError(message) : new NoAnswer(message)
+  throw response.status === 400
+    ? new UsageError(message)
+    : new NoAnswer(message, { status: response.status })
 }
 
 function headersOf(asked: Asked): Record<string, string> {

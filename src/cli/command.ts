@@ -45,12 +45,19 @@ export type Arguments = {
   values(name: string): readonly string[]
 }
 
+/** Styles of text at a terminal. */
+export type Style = 'red' | 'yellow' | 'green' | 'bold' | 'dim'
+
 /** The terminal, the clock and the stop signal of a command. */
 export type CommandIo = {
   out(text: string): void
   err(text: string): void
   /** Styles the text if the output is a terminal and NO_COLOR is not set. */
-  styled(style: 'red' | 'yellow' | 'green' | 'bold' | 'dim', text: string): string
+  styled(style: Style, text: string): string
+  /** Width of the terminal in columns; undefined if the output is not a terminal. */
+  columns(): number | undefined
+  /** IANA name of the local time zone, such as `Europe/Berlin`. */
+  time_zone: string
   stdin(): Promise<string>
   now_ms(): number
   /** Aborts at SIGINT and SIGTERM. */
@@ -65,6 +72,13 @@ export class UsageError extends Error {
 /** A server or cluster gave no answer; the message says why. Exit status 3. */
 export class NoAnswer extends Error {
   override readonly name = 'NoAnswer'
+  /** Status of the server's answer; undefined without an answer. */
+  readonly status: number | undefined
+
+  constructor(message: string, { status, ...options }: ErrorOptions & { status?: number } = {}) {
+    super(message, options)
+    this.status = status
+  }
 }
 
 /** The option of every command that reads resources from files. */
@@ -81,4 +95,12 @@ export const outputOption: Option = {
   value: '<form>',
   choices: ['table', 'json', 'yaml'],
   about: 'Output format. Default: table.',
+}
+
+/** The output option of commands that print what the API answers. */
+export const answerOption: Option = {
+  short: 'o',
+  value: '<form>',
+  choices: ['table', 'json'],
+  about: 'Output format; `json` is the answer of the API. Default: table.',
 }

@@ -4,7 +4,12 @@ import { verifyCommand } from './certification/verify-command.ts'
 import { type Command, filenameOption, outputOption } from './command.ts'
 import { connectCommand } from './connect/connect-command.ts'
 import { doctorCommand } from './doctor-command.ts'
+import { ackCommand, incidentsCommand, resolveCommand } from './incidents/incidents-commands.ts'
+import { mcpCommand } from './mcp/mcp-command.ts'
+import { queryCommand } from './query/query-command.ts'
 import { applyCommand } from './rules/apply-command.ts'
+import { tailCommand, taskCommand, tasksCommand } from './tasks/tasks-commands.ts'
+import { traceCommand } from './traces/trace-command.ts'
 
 /** `looptrace get`: resources with their status. */
 const getCommand: Command = {
@@ -13,7 +18,8 @@ const getCommand: Command = {
   synopsis: '[kind [name]] [options]',
   about: [
     'Lists all kinds, or one kind by its kind, plural or short name. Cluster and namespace are those of the\n' +
-      'current kube context (KUBECONFIG, else ~/.kube/config).',
+      'current kube context (KUBECONFIG, else ~/.kube/config). Tasks, traces and incidents are not resources: `looptrace\n' +
+      'tasks`, `looptrace trace` and `looptrace incidents` read them from the API.',
   ],
   options: {
     namespace: { short: 'n', value: '<name>', about: 'Only resources of this namespace.' },
@@ -270,7 +276,16 @@ export const cliCommands: readonly Command[] = [
   applyCommand,
   connectCommand,
   doctorCommand,
+  tasksCommand,
+  taskCommand,
+  traceCommand,
+  tailCommand,
+  queryCommand,
+  incidentsCommand,
+  ackCommand,
+  resolveCommand,
   ledgerCommand,
+  mcpCommand,
   recomputeCommand,
   certifyCommand,
   verifyCommand,

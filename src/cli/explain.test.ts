@@ -16,6 +16,8 @@ async function explained(word: string, options: { recursive?: true; output?: str
     },
     err: () => undefined,
     styled: (_style, text) => text,
+    columns: () => undefined,
+    time_zone: 'UTC',
     stdin: async () => '',
     now_ms: () => 0,
     stop: new AbortController().signal,

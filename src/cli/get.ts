@@ -16,7 +16,8 @@ import {
 } from '../platform/kube/index.ts'
 import { type Arguments, type CommandIo, exitStatus, NoAnswer, UsageError } from './command.ts'
 import { findKind } from './find-kind.ts'
-import { render, tableOf } from './output.ts'
+import { render } from './output.ts'
+import { tableOf } from './terminal/table.ts'
 
 const request_timeout_ms = 30_000
 const page_size = 500

@@ -2,7 +2,8 @@ import { z } from 'zod'
 import { printable } from '../kernel/printable.ts'
 import { apiSettings, askApi } from './ask-api.ts'
 import { type Arguments, type CommandIo, exitStatus, NoAnswer } from './command.ts'
-import { render, tableOf } from './output.ts'
+import { render } from './output.ts'
+import { tableOf } from './terminal/table.ts'
 
 /** Prints the ledger from the API. Exit status 1 when items are lost. */
 export async function ledger(args: Arguments, io: CommandIo): Promise<number> {

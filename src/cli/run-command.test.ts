@@ -36,6 +36,8 @@ async function ran(command: Command, args: readonly string[]) {
       printed.err += text
     },
     styled: (_style, text) => text,
+    columns: () => undefined,
+    time_zone: 'UTC',
     stdin: async () => '',
     now_ms: () => 0,
     stop: new AbortController().signal,

@@ -1,5 +1,6 @@
 import { text } from 'node:stream/consumers'
 import { parseArgs, styleText } from 'node:util'
+import { printableLines } from '../kernel/printable.ts'
 import {
   type Arguments,
   type Command,
@@ -9,19 +10,21 @@ import {
   type Option,
   UsageError,
 } from './command.ts'
+import { didYouMean } from './did-you-mean.ts'
 import { helpOf } from './help-text.ts'
 
 /**
  * Runs a command with the given arguments, or prints its help. Resolves with the exit status.
- * Errors other than `UsageError` and `NoAnswer` reject.
+ * `subcommands` are the words that other commands have after those of this one. Errors other than `UsageError` and `NoAnswer` reject.
  */
 export async function runCommand(
   command: Command,
   args: readonly string[],
   io: CommandIo,
+  subcommands: readonly string[] = [],
 ): Promise<number> {
   try {
-    const parsed = parse(command, args)
+    const parsed = parse(command, args, subcommands)
     if (parsed === 'help') {
       io.out(helpOf(command))
       return exitStatus.ok
@@ -31,13 +34,23 @@ export async function runCommand(
   } catch (error) {
     const { words } = command
     if (error instanceof UsageError) {
-      io.err(`looptrace ${words}: ${error.message}\nSee: looptrace ${words} --help\n`)
+      io.err(
+        `looptrace ${words}: ${printableLines(error.message)}\nSee: looptrace ${words} --help\n`,
+      )
       return command.usage_status ?? exitStatus.usage
     }
     if (!(error instanceof NoAnswer)) throw error
-    io.err(`looptrace ${words}: ${error.message}\n`)
+    io.err(`looptrace ${words}: ${printableLines(error.message)}\n`)
     return exitStatus.no_answer
   }
+}
+
+/** Returns the second words of commands whose first word is `words`. */
+export function subcommandsOf(commands: readonly Command[], words: string): string[] {
+  const start = `${words} `
+  return commands.flatMap((one) =>
+    one.words.startsWith(start) ? [one.words.slice(start.length)] : [],
+  )
 }
 
 /** Finds the command of the first words, preferring two words, and returns the other arguments. */
@@ -55,12 +68,17 @@ export function commandOf(
 
 const helpOption = { help: { type: 'boolean', short: 'h' } } as const
 
-function parse(command: Command, args: readonly string[]): Arguments | 'help' {
+function parse(
+  command: Command,
+  args: readonly string[],
+  subcommands: readonly string[],
+): Arguments | 'help' {
   const { values, positionals } = parseOptions(command, args)
   if (values['help'] === true) return 'help'
   const { words_min, words_max, options } = command
   if (positionals.length > words_max) {
-    throw new UsageError(`got "${positionals[words_max]}", expected no further argument`)
+    const hint = didYouMean(positionals[0] ?? '', subcommands)
+    throw new UsageError(`got "${positionals[words_max]}", expected no further argument${hint}`)
   }
   if (positionals.length < words_min) {
     throw new UsageError(`expected ${command.synopsis}`)
@@ -89,8 +107,10 @@ function parseOptions(command: Command, args: readonly string[]) {
     })
     return { values: values as Values, positionals }
   } catch (error) {
-    const [sentence] = (error as Error).message.split(/\. |\n/)
-    throw new UsageError(String(sentence))
+    const [sentence = ''] = (error as Error).message.split(/\. |\n/)
+    const [, name] = /^Unknown option '--([^']*)'/.exec(sentence) ?? []
+    const known = [...Object.keys(command.options), 'help'].map((one) => `--${one}`)
+    throw new UsageError(`${sentence}${name === undefined ? '' : didYouMean(`--${name}`, known)}`)
   }
 }
 
@@ -103,8 +123,11 @@ function toParseOption({ value, short, multiple }: Option) {
 }
 
 function checkChoice(name: string, { choices }: Option, value: unknown): void {
-  if (choices === undefined || value === undefined || choices.includes(String(value))) return
-  throw new UsageError(`--${name}: got "${value}", expected one of ${choices.join(', ')}`)
+  if (choices === undefined) return
+  const wrong = listOf(value).find((one) => !choices.includes(one))
+  if (wrong === undefined) return
+  const hint = didYouMean(wrong, choices)
+  throw new UsageError(`--${name}: got "${wrong}", expected one of ${choices.join(', ')}${hint}`)
 }
 
 function textOf(value: unknown): string | undefined {
@@ -116,14 +139,27 @@ function listOf(value: unknown): string[] {
   return typeof value === 'string' ? [value] : []
 }
 
+/** Width of a terminal that does not know its width. */
+const columnsDefault = 80
+
+/** Exit status after the reader of the output has gone, as after the signal SIGPIPE. */
+const brokenPipeStatus = 141
+
 /**
- * Returns the process's input and output. Colours need a terminal, and NO_COLOR must not be set.
+ * Returns the process's input and output. Colours need a terminal, and NO_COLOR must not be set. The
+ * process ends when the reader of its output goes, such as `head`.
  */
 export function terminalIo(stop: AbortSignal): CommandIo {
+  process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+    if (error.code !== 'EPIPE') throw error
+    process.exit(brokenPipeStatus)
+  })
   return {
     out: (words) => void process.stdout.write(words),
     err: (words) => void process.stderr.write(words),
     styled: (style, words) => styleText(style, words, { stream: process.stdout }),
+    columns: () => (process.stdout.isTTY ? process.stdout.columns || columnsDefault : undefined),
+    time_zone: new Intl.DateTimeFormat().resolvedOptions().timeZone,
     stdin: () => text(process.stdin),
     now_ms: () => Date.now(),
     stop,

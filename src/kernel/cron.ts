@@ -23,6 +23,12 @@ export function nextCronTick(schedule: CronSchedule, after_ms: number): number |
   return parse(schedule)?.nextRun(new Date(after_ms))?.getTime()
 }
 
+/** Returns the first times after an instant, in ms since 1970, at most `count`. */
+export function nextCronTicks(schedule: CronSchedule, after_ms: number, count: number): number[] {
+  const ticks = parse(schedule)?.nextRuns(count, new Date(after_ms)) ?? []
+  return ticks.map((tick) => tick.getTime())
+}
+
 /** Returns the last time up to an instant, inclusive; undefined without one. */
 export function lastCronTick(schedule: CronSchedule, at_ms: number): number | undefined {
   // `previousRuns` excludes the given instant.

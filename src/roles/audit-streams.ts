@@ -5,12 +5,11 @@ import {
   webhookReceiver,
 } from '../capabilities/audit/index.ts'
 import type { Chore } from '../capabilities/jobs/index.ts'
-import { ConfigError, type RoleConfig } from '../platform/config/index.ts'
+import { ConfigError, type RoleConfig, version } from '../platform/config/index.ts'
 import { signingBytes } from '../platform/outbound/index.ts'
 import { openReceivers } from './notifications.ts'
 import type { RoleContext } from './running.ts'
 import type { Stores } from './stores.ts'
-import { version } from './version.ts'
 
 type StreamConfig = Pick<
   RoleConfig<'worker'>,

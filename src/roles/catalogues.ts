@@ -5,7 +5,7 @@ import { type CompletionProxy, proxyRoutes } from '../capabilities/edge/proxy/in
 import { startIngest } from '../capabilities/ingest/index.ts'
 import { sleep, systemClock } from '../kernel/time.ts'
 import { apiAnswerCounter, createOperatorMetrics } from '../operator/index.ts'
-import { loadConfig, type RoleConfig } from '../platform/config/index.ts'
+import { loadConfig, type RoleConfig, version } from '../platform/config/index.ts'
 import {
   createHttpServer,
   frontPageRoute,
@@ -29,7 +29,6 @@ import { openQueryRuns } from './queries.ts'
 import { spoolCounter, watchQueue, watchSpool } from './queues.ts'
 import type { RoleContext } from './running.ts'
 import { openVerification } from './verification.ts'
-import { version } from './version.ts'
 import { toIngestSettings } from './worker.ts'
 
 /**

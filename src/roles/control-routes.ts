@@ -1,4 +1,5 @@
 import { type Access, accessRoutes, isInstallationAdmin } from '../capabilities/access/index.ts'
+import { apiReferencePages } from '../capabilities/api-reference/index.ts'
 import { auditRoutes, type CheckpointSource } from '../capabilities/audit/index.ts'
 import { certificationRoutes, releasePolicyRoutes } from '../capabilities/certification/index.ts'
 import { consoleRoutes } from '../capabilities/console/index.ts'
@@ -24,6 +25,7 @@ import { ledgerRoutes } from '../capabilities/ledger/index.ts'
 import { type ArchiveDeps, archiveRoutes } from '../capabilities/lifecycle/archive/index.ts'
 import { retentionRoutes } from '../capabilities/lifecycle/retention/index.ts'
 import { linkPages } from '../capabilities/link-pages/index.ts'
+import { mcpRoutes } from '../capabilities/mcp/index.ts'
 import { type OnboardingRoutesDeps, onboardingRoutes } from '../capabilities/onboarding/index.ts'
 import { queryRoutes, type RunDeps } from '../capabilities/query/index.ts'
 import { captureRoutes } from '../capabilities/records/capture/index.ts'
@@ -38,6 +40,7 @@ import { type TaskDeps, taskRoutes, taskTreeRoutes } from '../capabilities/tasks
 import { traceRoutes } from '../capabilities/traces/index.ts'
 import { readVerifiedClaims } from '../capabilities/verification/index.ts'
 import type { Clock } from '../kernel/time.ts'
+import { version } from '../platform/config/index.ts'
 import type { Route } from '../platform/http/index.ts'
 import type { Queue } from '../platform/queue/index.ts'
 import type { Intake } from './intake.ts'
@@ -50,6 +53,8 @@ export function controlRoutes(access: Access, parts: TaskDeps & ObservabilityPar
     ...accessRoutes(access),
     ...linkPages(),
     ...consoleRoutes(),
+    ...apiReferencePages(),
+    ...mcpRoutes({ public_url: parts.channels.public_url, version }),
     ...auditRoutes({
       ...{ db: parts.db, clock: parts.clock, sources: parts.sources },
       isInstallationAdmin: (user_id) => isInstallationAdmin(parts.db, user_id),

@@ -6,6 +6,8 @@ const io = {
   out: () => undefined,
   err: () => undefined,
   styled: (_style: string, text: string) => text,
+  columns: () => undefined,
+  time_zone: 'UTC',
   stdin: async () => '',
   now_ms: () => 0,
   stop: new AbortController().signal,

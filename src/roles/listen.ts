@@ -3,7 +3,7 @@ import type { CompletionProxy } from '../capabilities/edge/proxy/index.ts'
 import type { EventHub } from '../capabilities/events/index.ts'
 import { problem } from '../kernel/problem.ts'
 import { sleep } from '../kernel/time.ts'
-import type { RoleConfig } from '../platform/config/index.ts'
+import { type RoleConfig, version } from '../platform/config/index.ts'
 import {
   createHttpServer,
   frontPageRoute,
@@ -14,7 +14,6 @@ import {
   type Route,
 } from '../platform/http/index.ts'
 import { nameSetting, type RoleContext } from './running.ts'
-import { version } from './version.ts'
 
 type ListenConfig = Pick<
   RoleConfig<'api'>,

@@ -6,7 +6,8 @@ import {
 } from '../capabilities/access/index.ts'
 import { isMoveUnfinished } from '../capabilities/move/index.ts'
 import { type Arguments, type CommandIo, exitStatus, NoAnswer, UsageError } from '../cli/index.ts'
-import { render, tableOf } from '../cli/output.ts'
+import { render } from '../cli/output.ts'
+import { tableOf } from '../cli/terminal/table.ts'
 import {
   type ColumnarServer,
   ColumnarUnavailable,

@@ -536,6 +536,7 @@ describe('looptrace audit verify', () => {
     }
     const status = await runCommand(found?.command ?? never(), found?.args ?? [], {
       ...{ out: print, err: print, styled: (_style, text) => text },
+      ...{ columns: () => undefined, time_zone: 'UTC' },
       ...{ stdin: async () => given.join('\n'), now_ms: () => app.clock.now_ms() },
       stop: new AbortController().signal,
     })

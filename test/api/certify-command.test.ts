@@ -36,6 +36,7 @@ async function certify(...options: string[]) {
   if (found === undefined) throw new Error('no command')
   const status = await runCommand(found.command, found.args, {
     ...{ out: () => undefined, styled: (_style: unknown, text: string) => text },
+    ...{ columns: () => undefined, time_zone: 'UTC' },
     err: (text) => {
       err += text
     },

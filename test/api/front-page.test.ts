@@ -1,49 +1,16 @@
 import { afterEach, describe, expect, test } from 'vitest'
-import { problem } from '../../src/kernel/problem.ts'
-import {
-  createHttpServer,
-  frontPageRoute,
-  type HttpServer,
-  openapiRoute,
-  type RawRoute,
-  type Route,
-} from '../../src/platform/http/index.ts'
-import { createLogger, createMetrics } from '../../src/platform/telemetry/index.ts'
-import { routeCatalogue } from '../../src/roles/catalogues.ts'
+import type { HttpServer, RawRoute, Route } from '../../src/platform/http/index.ts'
+import { servedCatalogue as catalogue, createDescribedServer } from '../support/described-server.ts'
 
 const open: HttpServer[] = []
 afterEach(async () => {
   await Promise.all(open.splice(0).map((server) => server.close()))
 })
 
-const catalogue = routeCatalogue().filter(({ url }) => !['/', '/openapi.json'].includes(url))
 const ofProxy = catalogue.filter(({ kind }) => kind === 'raw')
 
-/** A role that serves these routes; all credentials are invalid. */
 async function serve(served: (Route | RawRoute)[]): Promise<HttpServer> {
-  const routes = [...served]
-  routes.push(openapiRoute(() => routes, '1.2.3'))
-  routes.push(frontPageRoute(() => routes, '1.2.3'))
-  const server = await createHttpServer({
-    routes,
-    authorize: async () => {
-      throw problem('credentials_invalid')
-    },
-    idempotency: {
-      claim: async () => ({ state: 'new' }),
-      keep: async () => undefined,
-      release: async () => undefined,
-    },
-    logger: createLogger({ role: 'test', level: 'silent' }),
-    metrics: createMetrics(),
-    clock: { now_ms: () => Date.now() },
-    body_bytes_max: 1000,
-    header_bytes_max: 8192,
-    rate_per_minute_max: 0,
-    request_timeout_ms: 5000,
-    keep_alive_ms: 1000,
-    check_replies: true,
-  })
+  const server = await createDescribedServer(served)
   open.push(server)
   return server
 }
@@ -95,6 +62,7 @@ describe('GET /', () => {
       'description',
       'version',
       'openapi',
+      'reference',
       'docs',
       'ways_in',
     ])
@@ -131,6 +99,7 @@ describe('GET /', () => {
     })
     expect(reply.body).toMatch(/^<!doctype html>/)
     expect(reply.body).toContain('<a href="/openapi.json">')
+    expect(reply.body).toContain('<a href="/docs">')
     expect(reply.body).toContain('POST /v1/chat/completions')
     expect(reply.body).not.toMatch(/<script|<style|<img|<iframe|style=|\son\w+=|javascript:/i)
   })

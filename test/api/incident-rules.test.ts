@@ -41,7 +41,7 @@ describe('rules', () => {
       evaluation: {
         ...{ rule_version: 0, last_slot: null, evaluated_at: null, groups: 0, overflow: 0 },
         ...{ open_incidents: 0, firing: false, healthy: true, partial: false, lag_ms: 0 },
-        ...{ gap: null, last_error: null },
+        ...{ gap: null, last_error: null, last_opened_at: null },
       },
     })
     const one = await api.call('GET', `/rules/${reply.body.rule_id}`, project)
@@ -262,11 +262,24 @@ describe('rules', () => {
       .execute()
     await api.insertIncident(other, { core: { rules: ['another', name] } })
     await api.insertIncident(other, { core: { rules: [name] }, orphaned: true })
-    await api.insertIncident(other, { rule_name: name, state: 'resolved' })
+    const last_opened_at = '2026-11-23T11:30:00.000Z'
+    await api.insertIncident(other, {
+      rule_name: name,
+      state: 'resolved',
+      opened_at: last_opened_at,
+    })
+    await api.insertIncident(other, {
+      rule_name: name,
+      state: 'resolved',
+      opened_at: '2026-11-22T11:30:00.000Z',
+    })
+    // Another project has a rule of this name.
+    await api.insertIncident(project, { rule_name: name, state: 'resolved' })
     const { body } = await api.call('GET', `/rules/${rule_id}`, other)
     expect(body.evaluation).toEqual({
       ...{ rule_version: 1, last_slot: '2026-11-23T11:58:00.000Z', groups: 2, overflow: 3 },
       ...{ evaluated_at: '2026-11-23T11:59:01.000Z', open_incidents: 2, firing: true },
+      last_opened_at,
       ...{ healthy: false, partial: true, lag_ms: 90_000, last_error: 'the store timed out' },
       gap: { from: '2026-11-23T10:00:00.000Z', to: '2026-11-23T10:05:00.000Z' },
     })

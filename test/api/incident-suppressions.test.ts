@@ -88,6 +88,11 @@ test('suppressions are listed by state, newest first, in pages', async () => {
     '2026-11-24T00:00:00.000Z',
     '2026-11-24T01:00:00.000Z',
   ])
+  expect(upcoming[0].next_windows).toEqual([
+    { from: '2026-11-24T00:00:00.000Z', to: '2026-11-24T01:00:00.000Z' },
+  ])
+  expect(upcoming[1].next_windows).toHaveLength(14)
+  expect(expired.map(({ next_windows }) => next_windows)).toEqual([[], [], []])
   const idsOf = async (query: string) => {
     const { body } = await api.call('GET', `${path}${query}`, other)
     return body.suppressions.map((one: Json) => one.suppression_id)

@@ -27,10 +27,14 @@ describe('the list', () => {
   let ids: string[]
   beforeAll(async () => {
     other = await api.newProject()
+    const evidence = JSON.stringify([
+      { kind: 'task', task_id: 'a"b', at: hour(1) },
+      { kind: 'finding', task_id: 'c', at: hour(2) },
+    ])
     const many = [
       { severity: 'low' as const, title: '100% of calls fail', labels: '{"team":"a:b"}' },
       { severity: 'critical' as const, state: 'acknowledged' as const, assignee: 'In@Example.com' },
-      { state: 'resolved' as const, title: 'a_b', suppressed: true },
+      { state: 'resolved' as const, title: 'a_b', suppressed: true, evidence },
       { severity: 'info' as const, group_values: '{"model":"m\\"1"}', flapping: true },
       { severity: 'medium' as const, core: { rules: ['x', 'y'] }, title: 'aXb', shadow: true },
     ]
@@ -57,6 +61,9 @@ describe('the list', () => {
     ['label=team:a', []],
     ["label=team:'%3B--", []],
     [`group=model:${encodeURIComponent('m"1')}`, [3]],
+    ['task_id=a"b', [2]],
+    ['task_id=c', [2]],
+    ['task_id=a', []],
     [`opened_from=${hour(1)}&opened_to=${hour(3)}`, [2, 1]],
     ['q=100%25 OF', [0]],
     ['q=%25', [0]],
@@ -132,7 +139,9 @@ describe('one incident', () => {
   })
 
   test('has evidence with findings as they are now, and links', async () => {
-    const [mine, foreign] = [await insertFinding(project, 't/1'), await newFinding()]
+    const place = { trace_id: newId(), observation_id: 'o-3' }
+    const mine = await insertFinding(project, 't/1', [place])
+    const foreign = await newFinding()
     const at = hour(11)
     const trace_id = newId()
     const evidence = JSON.stringify([
@@ -149,7 +158,10 @@ describe('one incident', () => {
       ...Array(4).fill(undefined),
     ])
     expect(body.evidence[0]).toMatchObject({
-      finding: { state: 'open', type: 'repeat_call', severity: 'high' },
+      finding: {
+        ...{ state: 'open', type: 'repeat_call', severity: 'high' },
+        ...{ start_step: 3, ...place },
+      },
       links: {
         task: '/api/v1/tasks/t%2F1',
         findings: '/api/v1/tasks/t%2F1/findings',
@@ -343,7 +355,11 @@ async function newFinding(): Promise<string> {
   return insertFinding(await api.newProject(), 't-2')
 }
 
-async function insertFinding(project_id: string, task_id: string): Promise<string> {
+async function insertFinding(
+  project_id: string,
+  task_id: string,
+  places: readonly object[] = [],
+): Promise<string> {
   const times = { started_at: hour(10), last_activity_at: hour(10) }
   await api.db
     .insertInto('tasks')
@@ -355,7 +371,14 @@ async function insertFinding(project_id: string, task_id: string): Promise<strin
     .values({
       ...{ finding_id, project_id, task_id, kind: 'loop', type: 'repeat_call', state: 'open' },
       ...{ detector: 'repeat_call', detector_version: 1, severity: 'high', summary: 'a loop' },
-      ...{ places: '[]', trace_ids: [], wasted_tokens: 0, wasted_cost_usd: '0', confidence: 0.9 },
+      ...{
+        places: JSON.stringify(places),
+        trace_ids: [],
+        start_step: 3,
+        wasted_tokens: 0,
+        wasted_cost_usd: '0',
+        confidence: 0.9,
+      },
       ...{ recovered: false, evidence: '{}', started_at: hour(10) },
       ...{ first_detected_at: hour(10), updated_at: hour(10) },
     } as never)

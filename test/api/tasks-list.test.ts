@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { conversationIdFrom } from '../../src/kernel/ids.ts'
+import { conversationIdFrom, newId } from '../../src/kernel/ids.ts'
+import type { AccessTables, FeedbackTables } from '../../src/platform/relational/index.ts'
 import { testPostgres } from '../support/postgres.ts'
 import {
   instant,
@@ -17,6 +18,26 @@ beforeAll(async () => {
   api = await openTaskApi({ url })
 })
 afterAll(() => api[Symbol.asyncDispose]())
+
+/** Votes of end users belong to a registered project. */
+async function addProject(id: string) {
+  const db = api.db.withTables<Pick<AccessTables, 'organizations' | 'projects'>>()
+  const organization_id = newId()
+  await db.insertInto('organizations').values({ id: organization_id, name: id }).execute()
+  await db.insertInto('projects').values({ id, organization_id, name: id }).execute()
+}
+
+function addVotes(task_id: string, votes: { positive?: number; negative?: number }) {
+  const at = instant(-20)
+  return api.db
+    .withTables<Pick<FeedbackTables, 'feedback_tasks'>>()
+    .insertInto('feedback_tasks')
+    .values({
+      ...{ project_id: api.project_id, task_id, task_ref: task_id, ...votes },
+      ...{ first_at: at, last_at: at, created_at: at },
+    })
+    .execute()
+}
 
 const idsOf = ({ body }: Reply) => (body['tasks'] as { task_id: string }[]).map((t) => t.task_id)
 
@@ -37,6 +58,7 @@ describe('filters', () => {
       models: ['m-1', 'm-2'],
       errors: 1,
       calls: 3,
+      ...{ cost_usd: '0.25', total_tokens: 900, duration_ms: 90_000_000 },
     })
     const ended_at = instant(-30)
     await api.seedTask({ task_id: 'done', state: 'completed', ended_at, name: 'sorted' })
@@ -48,6 +70,9 @@ describe('filters', () => {
       ...{ verification_state: 'verified', verified_at: instant(-10), release: 'v2' },
     })
     await api.seedTask({ task_id: 'old-implicit', implicit: true, ...old })
+    await addProject(api.project_id)
+    await addVotes('done', { positive: 1 })
+    await addVotes('full', { positive: 1, negative: 1 })
   })
 
   test.each([
@@ -70,6 +95,14 @@ describe('filters', () => {
     ['implicit=true', ['broken', 'old-implicit']],
     ['has_errors=true', ['full']],
     ['has_errors=false&implicit=false', ['done', 'plain', 'stalled', 'verified']],
+    ['cost_usd_min=0.25', ['full']],
+    ['cost_usd_min=0.250000001', []],
+    ['total_tokens_min=900', ['full']],
+    ['total_tokens_min=901', []],
+    ['duration_ms_min=90000000', ['full']],
+    ['duration_ms_min=90000001', []],
+    ['feedback=positive', ['done', 'full']],
+    ['feedback=negative', ['full']],
     ['trust_min=0.25', ['verified']],
     ['trust_min=0.26', []],
     ['trust_max=0.25', ['verified']],

@@ -229,20 +229,18 @@ describe('messages say what happened', () => {
     const { incident_id } = await opened(name, { incident: { evidence: [evidence] } })
     await attempt(name)
     const [{ data }] = bodies()
-    const query = `?project_id=${bench.project_id}`
+    const project = `${origin}/p/${bench.project_id}`
     expect(data.text.split('\n')).toEqual(
       expect.arrayContaining([
         'Found: called search 9 times with the same arguments',
         `Task: ${evidence.task_id}`,
         `Trace: ${trace_id}`,
         'Step: 4',
-        `Open the incident: ${origin}/api/v2/observability/incidents/${incident_id}${query}`,
-        `Open the task: ${origin}/api/v1/tasks/${evidence.task_id}/timeline${query}`,
+        `Open the incident: ${project}/incidents/${incident_id}`,
+        `Open the task: ${project}/tasks/${evidence.task_id}?step=4`,
       ]),
     )
-    expect(data.links.trace).toBe(
-      `${origin}/api/v2/observability/traces/${trace_id}/explorer${query}`,
-    )
+    expect(data.links.trace).toBe(`${project}/traces/${trace_id}`)
     expect(data.details).toMatchObject({ task_id: evidence.task_id, trace_id, step: 4 })
   })
 
@@ -293,8 +291,7 @@ describe('messages say what happened', () => {
       ids.push((await opened(channel)).incident_id)
       await attempt(channel)
     }
-    const linkOf = (id = '') =>
-      `${origin}/api/v2/observability/incidents/${id}?project_id=${bench.project_id}`
+    const linkOf = (id = '') => `${origin}/p/${bench.project_id}/incidents/${id}`
     const [pages, alerts, slack] = bodies()
     expect(pages).toMatchObject({ client_url: linkOf(ids[0]), payload: { source: linkOf(ids[0]) } })
     expect(alerts[0].generatorURL).toBe(linkOf(ids[1]))

@@ -2,6 +2,7 @@ import createFetchClient, { type Middleware } from 'openapi-fetch'
 import createClient from 'openapi-react-query'
 import { Problem } from './problem.ts'
 import type { paths } from './schema.gen.d.ts'
+import { noteServerDate } from './server-clock.ts'
 
 let project_id: string | undefined
 
@@ -27,6 +28,7 @@ const callHeaders: Middleware = {
     return request
   },
   async onResponse({ response }) {
+    noteServerDate(response.headers.get('date'), Date.now())
     if (response.ok) return undefined
     throw await Problem.from(response)
   },

@@ -20,11 +20,13 @@ export type Pages<T> = {
 /**
  * Reads a list with cursors. `key` names the list and holds everything that `read` depends on:
  * `usePages(['tasks', query], (cursor) => call.GET(…, { params: { query: { ...query, cursor } } }), (page) => page.tasks)`.
+ * A still list is read again only on request, because its rows must not move (`useNewRows`).
  */
 export function usePages<P extends Page, T>(
   key: readonly unknown[],
   read: (cursor: string | undefined, signal: AbortSignal) => Promise<{ data?: P | undefined }>,
   rowsOf: (page: P) => readonly T[],
+  { isStill = false }: { isStill?: boolean } = {},
 ): Pages<T> {
   const query = useInfiniteQuery({
     queryKey: key,
@@ -35,6 +37,7 @@ export function usePages<P extends Page, T>(
     },
     initialPageParam: undefined as string | undefined,
     getNextPageParam: (last: P) => last.next_cursor ?? undefined,
+    ...(isStill && { staleTime: Number.POSITIVE_INFINITY }),
   })
   const pages = query.data?.pages ?? []
   return {

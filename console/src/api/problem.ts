@@ -1,4 +1,4 @@
-/** A fault of one field: `pointer` is its path, such as `/name`. */
+/** A fault of one field: `pointer` is its JSON pointer in the body, such as `/name`. */
 export type Fault = { pointer: string; detail: string }
 
 /** An error of the API (RFC 9457), or of the way to it (`code` is `unreachable`). */

@@ -22,14 +22,9 @@ const MustSetPassword = lazy(async () => ({
 /** What stands around each screen of a project. */
 export function Frame() {
   const { data: session, error, refetch } = useSession()
-  const { href } = useLocation()
   if (error && session === undefined) return <Fault error={error} retry={() => void refetch()} />
   if (session === undefined) return <Loading />
-  if (session === null) {
-    // While the sign-in page loads, this frame stays and already has its address.
-    if (href.startsWith('/sign-in')) return <Loading />
-    return <Navigate to="/sign-in" search={{ return_to: href } as never} />
-  }
+  if (session === null) return <ToSignIn />
   if (session.must_change_password) {
     return (
       <Suspense fallback={<Loading />}>
@@ -38,6 +33,13 @@ export function Frame() {
     )
   }
   return <SignedIn />
+}
+
+/** Opens the sign-in, which leads back. The address is read once: it changes on the way there. */
+function ToSignIn() {
+  const { href } = useLocation()
+  const [return_to] = useState(href)
+  return <Navigate to="/sign-in" search={{ return_to } as never} />
 }
 
 function SignedIn() {

@@ -17,6 +17,13 @@ function isTyping(target: EventTarget | null): boolean {
   return target.closest('[role="dialog"], [role="menu"], [role="listbox"]') !== null
 }
 
+/** Returns whether the element does something of its own at Enter or space. */
+function hasOwnPress(name: string, target: EventTarget | null): boolean {
+  if (name !== 'enter' && name !== 'space') return false
+  const pressed = 'a[href], button, summary, [role="tab"], [role="button"], [role="treeitem"]'
+  return target instanceof Element && target.closest(pressed) !== null
+}
+
 /** Returns the name of a key: the character that it types, or a word in small letters. */
 function nameOf({ key }: KeyboardEvent): string {
   if (key === ' ') return 'space'
@@ -27,6 +34,7 @@ function onKeyDown(event: KeyboardEvent): void {
   if (event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented) return
   const name = nameOf(event)
   if (name !== 'escape' && isTyping(event.target)) return
+  if (hasOwnPress(name, event.target)) return
   const now_ms = performance.now()
   const first = pending !== undefined && now_ms - pending.at_ms < sequence_ms ? pending.key : ''
   const sequence = first === '' ? name : `${first} ${name}`

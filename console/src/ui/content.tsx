@@ -32,7 +32,7 @@ export function Content({ title, value }: { title: string; value: unknown }) {
 }
 
 /** Parses a text that looks like a JSON object or list; undefined for all others. */
-function parseJson(text: string): unknown {
+export function parseJson(text: string): unknown {
   if (!/^\s*[[{]/.test(text)) return undefined
   try {
     return JSON.parse(text)

@@ -85,7 +85,7 @@ export function CheckField({ label, ...input }: { label: string } & ComponentPro
   )
 }
 
-/** Returns the message for a field from the faults of an error, by the start of its pointer: `/name`. */
+/** Returns the message for a field, such as `/matchers/0/field`, or for a part of it. */
 export function faultAt(faults: readonly Fault[] | undefined, pointer: string): string | undefined {
   return faults?.find((each) => each.pointer === pointer || each.pointer.startsWith(`${pointer}/`))
     ?.detail

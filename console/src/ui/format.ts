@@ -8,6 +8,11 @@ export function formatCount(count: number): string {
   return whole.format(count)
 }
 
+/** Formats a count with its noun: `1 call`, `1,234 calls`. */
+export function formatNumberOf(count: number, noun: string): string {
+  return `${formatCount(count)} ${noun}${count === 1 ? '' : 's'}`
+}
+
 /** Formats a large count: `1.2K`. */
 export function formatCompact(count: number): string {
   return compact.format(count)

@@ -1,9 +1,10 @@
-import { useWindowVirtualizer } from '@tanstack/react-virtual'
-import { type ReactNode, useEffect, useRef, useState } from 'react'
+import { useWindowVirtualizer, type Virtualizer } from '@tanstack/react-virtual'
+import { type ReactNode, type RefObject, useEffect, useLayoutEffect, useRef, useState } from 'react'
 import { useKeys } from '../app/keys.ts'
 import { Button, classes } from './parts.tsx'
 import css from './table.module.css'
 import ui from './ui.module.css'
+import { useOverflow } from './use-overflow.ts'
 
 /** A column of a table. */
 export type Column<T> = {
@@ -29,8 +30,12 @@ type TableProps<T> = {
   keyOf: (row: T) => string
   /** Opens a row: Enter, or a click beside links. */
   onOpen?: (row: T) => void
+  /** The row that is shown beside the list; space opens and closes it, and it follows `j` and `k`. */
+  peek?: { at: string | undefined; show: (row: T | undefined) => void }
   sorting?: Sorting
   onSort?: (sorting: Sorting) => void
+  /** Called with the row that `j`, `k` or a click selected. */
+  onSelect?: (row: T | undefined) => void
   /** Shown in place of rows. */
   empty?: ReactNode
 }
@@ -44,26 +49,34 @@ const rowHeight_px = 37
  * the selection, Enter opens it.
  */
 export function Table<T>({ label, columns, rows, keyOf, empty, ...rest }: TableProps<T>) {
-  const { onOpen, sorting, onSort } = rest
+  const { onOpen, peek, sorting, onSort } = rest
   const body = useRef<HTMLTableSectionElement>(null)
-  const [selected, setSelected] = useState<string>()
+  const [selected, setSelected] = useState(peek?.at)
   const isLong = rows.length > plainRows_max
   const virtual = useWindowVirtualizer({
     count: isLong ? rows.length : 0,
     estimateSize: () => rowHeight_px,
     overscan: 8,
-    scrollMargin: body.current?.offsetTop ?? 0,
+    scrollMargin: useTop(body),
+    getItemKey: (index) => {
+      const row = rows[index]
+      return row === undefined ? index : keyOf(row)
+    },
   })
   const items = isLong ? virtual.getVirtualItems() : rows.map((_, index) => ({ index }))
-  const [first, last] = isLong
-    ? [items.at(0)?.index ?? 0, items.at(-1)?.index ?? -1]
-    : [0, rows.length - 1]
+  const [above, below] = isLong ? restAround(virtual) : [0, 0]
   const at = rows.findIndex((row) => keyOf(row) === selected)
   const move = (step: number) => {
     const row = rows[Math.min(Math.max(at + step, 0), rows.length - 1)]
     if (row === undefined) return
     setSelected(keyOf(row))
+    if (peek?.at !== undefined) peek.show(row)
     if (isLong) virtual.scrollToIndex(rows.indexOf(row), { align: 'auto' })
+  }
+  const togglePeek = (row: T | undefined) => {
+    const isShown = row !== undefined && peek?.at === keyOf(row)
+    if (row !== undefined) setSelected(keyOf(row))
+    peek?.show(isShown ? undefined : row)
   }
   useKeys({
     j: () => move(1),
@@ -72,14 +85,18 @@ export function Table<T>({ label, columns, rows, keyOf, empty, ...rest }: TableP
       const row = rows[at]
       if (row !== undefined) onOpen?.(row)
     },
+    ...(peek && { space: () => togglePeek(rows[Math.max(at, 0)]) }),
   })
   useEffect(() => {
     if (selected === undefined) return
     body.current?.querySelector('[aria-selected="true"]')?.scrollIntoView({ block: 'nearest' })
   }, [selected])
+  const onSelect = useRef(rest.onSelect)
+  onSelect.current = rest.onSelect
+  useEffect(() => onSelect.current?.(rows[at]), [rows, at])
   if (rows.length === 0 && empty !== undefined) return <>{empty}</>
   return (
-    <div className={css.scroller} tabIndex={-1}>
+    <Scroller>
       <table className={css.table} aria-label={label} aria-rowcount={rows.length + 1}>
         <thead>
           <tr>
@@ -89,7 +106,7 @@ export function Table<T>({ label, columns, rows, keyOf, empty, ...rest }: TableP
           </tr>
         </thead>
         <tbody ref={body}>
-          <Spacer height={first * rowHeight_px} />
+          <Spacer height={above} />
           {items.map(({ index }) => {
             const row = rows[index]
             if (row === undefined) return null
@@ -97,6 +114,8 @@ export function Table<T>({ label, columns, rows, keyOf, empty, ...rest }: TableP
             return (
               <tr
                 key={key}
+                ref={isLong ? virtual.measureElement : undefined}
+                data-index={index}
                 aria-rowindex={index + 2}
                 aria-selected={key === selected}
                 className={onOpen && css.link}
@@ -113,11 +132,41 @@ export function Table<T>({ label, columns, rows, keyOf, empty, ...rest }: TableP
               </tr>
             )
           })}
-          <Spacer height={(rows.length - 1 - last) * rowHeight_px} />
+          <Spacer height={below} />
         </tbody>
       </table>
+    </Scroller>
+  )
+}
+
+/** The box in which a wide table scrolls. It takes the focus then, so that arrow keys scroll it. */
+function Scroller({ children }: { children: ReactNode }) {
+  const own = useRef<HTMLDivElement>(null)
+  const isWide = useOverflow(own)
+  return (
+    <div ref={own} className={css.scroller} tabIndex={isWide ? 0 : -1}>
+      {children}
     </div>
   )
+}
+
+/** Returns the distance of an element from the top of the page, once it is there. */
+function useTop(element: RefObject<HTMLElement | null>): number {
+  const [top, setTop] = useState(0)
+  useLayoutEffect(() => {
+    const box = element.current?.getBoundingClientRect()
+    if (box !== undefined) setTop(Math.round(box.top + window.scrollY))
+  })
+  return top
+}
+
+/** Returns the heights of the rows that are not in the page, above and below those that are. */
+function restAround(virtual: Virtualizer<Window, Element>): [above: number, below: number] {
+  const items = virtual.getVirtualItems()
+  const [first, last] = [items.at(0), items.at(-1)]
+  const { scrollMargin } = virtual.options
+  if (first === undefined || last === undefined) return [0, virtual.getTotalSize()]
+  return [first.start - scrollMargin, virtual.getTotalSize() - (last.end - scrollMargin)]
 }
 
 function Spacer({ height }: { height: number }) {

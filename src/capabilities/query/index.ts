@@ -1,6 +1,7 @@
 import type { Route } from '../../platform/http/index.ts'
 import { runAggregateRoute } from './aggregate.ts'
 import { explainRoute } from './explain.ts'
+import { getQueryFields } from './fields.ts'
 import { runQueryRoute } from './query.ts'
 import type { RunDeps } from './run/open-queries.ts'
 
@@ -34,5 +35,5 @@ export { chooseByEntity } from './run/run-query.ts'
 
 /** The routes of queries. */
 export function queryRoutes(deps: RunDeps): Route[] {
-  return [runQueryRoute(deps), runAggregateRoute(deps), explainRoute(deps)]
+  return [runQueryRoute(deps), runAggregateRoute(deps), explainRoute(deps), getQueryFields()]
 }

@@ -23,6 +23,12 @@ export type TaskFilter = {
   release?: string | undefined
   implicit?: boolean | undefined
   has_errors?: boolean | undefined
+  /** Decimal USD. */
+  cost_usd_min?: string | undefined
+  total_tokens_min?: number | undefined
+  duration_ms_min?: number | undefined
+  /** Tasks with such a vote of an end user. */
+  feedback?: FeedbackVote | undefined
   /** Least severity of the worst finding, 1 (`info`) to 5 (`critical`). */
   worst_severity_min?: number | undefined
   /** Tasks with a finding of this kind and type that is not withdrawn. */
@@ -40,6 +46,10 @@ export type TaskFilter = {
   /** Tasks that started before this instant. */
   to?: string | undefined
 }
+
+/** Votes of end users that tasks can be listed by. */
+export const feedbackVotes = ['positive', 'negative'] as const
+export type FeedbackVote = (typeof feedbackVotes)[number]
 
 /** States of the newest verification of a task. */
 export const verificationStates = ['not_verified', 'pending', 'verified', 'failed'] as const
@@ -186,31 +196,44 @@ function conditionsOf(
     name_prefix === undefined
       ? undefined
       : sql<boolean>`starts_with(lower(tasks.name), lower(${name_prefix}))`,
-    ...findingConditions(filter),
+    ...leastConditions(filter),
+    findingCondition(filter),
+    feedbackCondition(filter),
     ...trustConditions(filter),
     from === undefined ? undefined : sql<boolean>`tasks.last_activity_at >= ${from}`,
     to === undefined ? undefined : sql<boolean>`tasks.started_at < ${to}`,
   ]
 }
 
-function findingConditions(filter: TaskFilter): readonly (Fragment<boolean> | undefined)[] {
-  const { finding_kind, finding_type } = filter
+function leastConditions(filter: TaskFilter): readonly (Fragment<boolean> | undefined)[] {
   const least = (column: string, value: string | number | undefined) =>
     value === undefined ? undefined : sql<boolean>`${sql.ref(`tasks.${column}`)} >= ${value}`
-  const found =
-    finding_kind === undefined && finding_type === undefined
-      ? undefined
-      : sql<boolean>`tasks.worst_severity > 0 and exists (
-          select from findings where findings.project_id = tasks.project_id
-            and findings.task_id = tasks.task_id and findings.state <> 'withdrawn'
-            and findings.kind = coalesce(${finding_kind ?? null}, findings.kind)
-            and findings.type = coalesce(${finding_type ?? null}, findings.type))`
   return [
+    least('cost_usd', filter.cost_usd_min),
+    least('total_tokens', filter.total_tokens_min),
+    least('duration_ms', filter.duration_ms_min),
     least('worst_severity', filter.worst_severity_min),
     least('wasted_tokens', filter.wasted_tokens_min),
     least('wasted_cost_usd', filter.wasted_cost_usd_min),
-    found,
   ]
+}
+
+function feedbackCondition({ feedback }: TaskFilter): Fragment<boolean> | undefined {
+  return (
+    feedback &&
+    sql<boolean>`exists (
+      select from feedback_tasks votes where votes.project_id = tasks.project_id
+        and votes.task_id = tasks.task_id and ${sql.ref(`votes.${feedback}`)} > 0)`
+  )
+}
+
+function findingCondition({ finding_kind, finding_type }: TaskFilter) {
+  if (finding_kind === undefined && finding_type === undefined) return undefined
+  return sql<boolean>`tasks.worst_severity > 0 and exists (
+    select from findings where findings.project_id = tasks.project_id
+      and findings.task_id = tasks.task_id and findings.state <> 'withdrawn'
+      and findings.kind = coalesce(${finding_kind ?? null}, findings.kind)
+      and findings.type = coalesce(${finding_type ?? null}, findings.type))`
 }
 
 function trustConditions({ trust_min, trust_max, verification_state }: TaskFilter) {

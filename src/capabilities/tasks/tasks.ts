@@ -23,6 +23,7 @@ import { findingKinds, severities, severityNumber } from '../detection/index.ts'
 import {
   countTaskStates,
   countTasks,
+  feedbackVotes,
   findTasks,
   type TaskFilter,
   type TaskSort,
@@ -86,6 +87,18 @@ const querySchema = z.strictObject({
   release: textParameter('Only tasks of this release.'),
   implicit: flagParameter('`false`: only tasks with an X-Task-ID. `true`: only those without.'),
   has_errors: flagParameter('Only tasks with a failed call, or only those without.'),
+  cost_usd_min: dollarsParameter(
+    'Only tasks that cost at least this many US dollars, as decimal text.',
+  ),
+  total_tokens_min: wholeParameter('Only tasks with at least this number of tokens.', 'tokens'),
+  duration_ms_min: wholeParameter(
+    'Only tasks that lasted at least this long, in milliseconds.',
+    'milliseconds',
+  ),
+  feedback: z
+    .enum(feedbackVotes, { error: expected(feedbackVotes.join(' or ')) })
+    .optional()
+    .describe('Only tasks with such a vote of an end user.'),
   severity_min: z
     .enum(severities, { error: expected(severities.join(', ')) })
     .optional()
@@ -95,17 +108,13 @@ const querySchema = z.strictObject({
     .optional()
     .describe('Only tasks with a finding of this kind.'),
   finding_type: textParameter('Only tasks with a finding of this type, such as `repeat_call`.'),
-  wasted_tokens_min: z
-    .string()
-    .regex(/^\d{1,15}$/, { error: expected('a whole number of tokens') })
-    .transform(Number)
-    .optional()
-    .describe('Only tasks that wasted at least this number of tokens.'),
-  wasted_cost_usd_min: z
-    .string()
-    .regex(/^\d{1,11}(\.\d{1,9})?$/, { error: expected('US dollars as decimal text') })
-    .optional()
-    .describe('Only tasks that wasted at least this many US dollars, as decimal text.'),
+  wasted_tokens_min: wholeParameter(
+    'Only tasks that wasted at least this number of tokens.',
+    'tokens',
+  ),
+  wasted_cost_usd_min: dollarsParameter(
+    'Only tasks that wasted at least this many US dollars, as decimal text.',
+  ),
   trust_min: scoreParameter('Only verified tasks with at least this trust score, 0–1.'),
   trust_max: scoreParameter('Only verified tasks with at most this trust score, 0–1.'),
   verification_state: z
@@ -122,6 +131,23 @@ const querySchema = z.strictObject({
   limit: limitParameter,
   cursor: cursorParameter,
 })
+
+function wholeParameter(description: string, unit: string) {
+  return z
+    .string()
+    .regex(/^\d{1,15}$/, { error: expected(`a whole number of ${unit}`) })
+    .transform(Number)
+    .optional()
+    .describe(description)
+}
+
+function dollarsParameter(description: string) {
+  return z
+    .string()
+    .regex(/^\d{1,11}(\.\d{1,9})?$/, { error: expected('US dollars as decimal text') })
+    .optional()
+    .describe(description)
+}
 
 const replySchema = record('TaskList', {
   tasks: z.array(taskSchema).describe('The page, in order.'),

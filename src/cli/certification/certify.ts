@@ -5,7 +5,8 @@ import { durationMs, durationPattern } from '../../kernel/duration.ts'
 import { printable } from '../../kernel/printable.ts'
 import { apiSettings, askApi } from '../ask-api.ts'
 import { type Arguments, type CommandIo, exitStatus, NoAnswer, UsageError } from '../command.ts'
-import { render, tableOf } from '../output.ts'
+import { render } from '../output.ts'
+import { tableOf } from '../terminal/table.ts'
 import {
   type CertificationAnswer,
   certificationAnswer,

@@ -75,6 +75,8 @@ async function verify(input: string, options: readonly string[] = [], at = '2026
       printed.err += text
     },
     styled: (_style, text) => text,
+    columns: () => undefined,
+    time_zone: 'UTC',
     stdin: async () => input,
     now_ms: () => Date.parse(at),
     stop: new AbortController().signal,

@@ -2,7 +2,9 @@ import type { Client } from '../../capabilities/onboarding/clients/client.ts'
 import { clients, linesOf } from '../../capabilities/onboarding/clients/clients.ts'
 import { proxySettings } from '../ask-api.ts'
 import { type Arguments, type CommandIo, exitStatus, UsageError } from '../command.ts'
-import { render, tableOf } from '../output.ts'
+import { didYouMean } from '../did-you-mean.ts'
+import { render } from '../output.ts'
+import { tableOf } from '../terminal/table.ts'
 import { type Arrival, awaitCall } from './await-call.ts'
 
 /**
@@ -40,8 +42,10 @@ function placeOf(args: Arguments): Place {
 function clientNamed(name: string): Client {
   const client = clients.find((one) => one.name === name)
   if (client !== undefined) return client
-  const known = clients.map((one) => one.name).join(', ')
-  throw new UsageError(`got the client "${name}", expected one of ${known}`)
+  const known = clients.map((one) => one.name)
+  throw new UsageError(
+    `got the client "${name}", expected one of ${known.join(', ')}${didYouMean(name, known)}`,
+  )
 }
 
 type Checking = { args: Arguments; io: CommandIo; wait_s: number }

@@ -23,6 +23,8 @@ async function run(...args: string[]) {
     out: (text) => (texts.out += text),
     err: (text) => (texts.err += text),
     styled: (_style, text) => text,
+    columns: () => undefined,
+    time_zone: 'UTC',
     stdin: () => Promise.resolve(''),
     now_ms: () => 0,
     stop: new AbortController().signal,

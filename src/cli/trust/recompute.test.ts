@@ -26,6 +26,8 @@ async function recompute(args: readonly string[], input = '') {
       printed.err += text
     },
     styled: (_style, text) => text,
+    columns: () => undefined,
+    time_zone: 'UTC',
     stdin: async () => input,
     now_ms: () => 0,
     stop: new AbortController().signal,

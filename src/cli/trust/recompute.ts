@@ -3,7 +3,8 @@ import { type Recomputed, trustScore } from '../../capabilities/verification/tru
 import { printable } from '../../kernel/printable.ts'
 import { accessTokenFor, apiSettings, askApi } from '../ask-api.ts'
 import { type Arguments, type CommandIo, exitStatus, NoAnswer, UsageError } from '../command.ts'
-import { render, tableOf } from '../output.ts'
+import { render } from '../output.ts'
+import { tableOf } from '../terminal/table.ts'
 import { checkQuotes, type QuoteCheck, readSources, readText } from './check-quotes.ts'
 import { readExportedRun, recomputeExport } from './exported-run.ts'
 

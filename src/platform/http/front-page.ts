@@ -16,6 +16,9 @@ const waysIn = [
   '/api/v1/tasks',
 ]
 
+/** The API reference for people, which not all roles serve. */
+const reference = '/docs'
+
 const docs = [
   'README.md',
   'docs/guides/first-trace.md',
@@ -30,6 +33,10 @@ const pageSchema = z
     description: z.string(),
     version: z.string().describe('Version of this server, as in its OpenAPI document.'),
     openapi: z.string().describe('Path of the OpenAPI document.'),
+    reference: z
+      .string()
+      .optional()
+      .describe('Path of the API reference for people. Absent where the role does not serve it.'),
     docs: z.array(z.string()).describe('Documentation: paths in the source tree.'),
     ways_in: z
       .array(
@@ -85,6 +92,7 @@ function describeService(routes: readonly (Route | RawRoute)[], version: string)
     description: 'The reliability layer for LLM agents.',
     version,
     openapi: '/openapi.json',
+    ...(routes.some(({ url }) => url === reference) && { reference }),
     docs,
     ways_in,
   }
@@ -103,7 +111,8 @@ function prefersHtml(accept: string): boolean {
   return weightOf('text/html') > weightOf('application/json', 'application/*', '*/*')
 }
 
-function renderHtml({ name, description, version, openapi, docs, ways_in }: Page): string {
+function renderHtml({ name, description, version, openapi, docs, ways_in, ...page }: Page): string {
+  const links = [page.reference, openapi].filter((path) => path !== undefined)
   const rows = ways_in.map(({ method, path, summary }) => [`${method} ${path}`, summary] as const)
   return `<!doctype html>
 <html lang="en">
@@ -112,7 +121,7 @@ function renderHtml({ name, description, version, openapi, docs, ways_in }: Page
 <title>${name}</title>
 <h1>${name} ${version}</h1>
 <p>${description}</p>
-<p>All routes: <a href="${openapi}">${openapi}</a></p>
+<p>All routes: ${links.map((path) => `<a href="${path}">${path}</a>`).join(' · ')}</p>
 <h2>Main routes</h2>
 <dl>
 ${rows.map(([call, summary]) => `<dt><code>${call}</code><dd>${escapeHtml(summary)}`).join('\n')}

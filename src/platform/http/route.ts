@@ -37,6 +37,7 @@ export type RouteDefinition<
     /** Aborts when the client leaves. */
     signal: AbortSignal
     authoriseAgain: AuthoriseAgain
+    callRoute: CallRoute
   }) => Promise<z.input<R> | Answer<z.input<R> | z.input<O>>>
 }
 
@@ -88,7 +89,10 @@ type RouteDocs = {
   lines?: 'always' | 'if_accepted'
   /** Returns server-sent events (`eventsMediaType`), as a stream that may stay open for hours. */
   events?: true
-  /** A page for browsers or one of its files. The OpenAPI document leaves it out. */
+  /**
+   * The route is not a part of the API: a page for browsers, one of its files, or another protocol.
+   * The OpenAPI document leaves it out.
+   */
   page?: true
   /** Returns the version of the object as `ETag`. */
   etag?: true
@@ -138,7 +142,19 @@ export type UnparsedRequest = {
   network: string
   signal: AbortSignal
   authoriseAgain: AuthoriseAgain
+  callRoute: CallRoute
 }
+
+/**
+ * Calls another route of the same server as the same client: with its credentials, project and
+ * address. The call is authorised, limited and audited like one that the client sends.
+ */
+export type CallRoute = (call: {
+  method: 'GET' | 'POST'
+  /** Path with its query. */
+  path: string
+  body?: unknown
+}) => Promise<{ status: number; body: unknown }>
 
 /** A reply with a status, headers, or content that is not JSON. */
 export class Answer<B> {
@@ -202,7 +218,8 @@ export function defineRoute<
     params,
     query,
     body,
-    run: async ({ caller, headers, request_id, network, signal, authoriseAgain, ...parts }) => {
+    run: async ({ caller, headers, request_id, network, signal, ...more }) => {
+      const { authoriseAgain, callRoute, ...parts } = more
       const anyText = rest.any_json_keys === true
       const parsed = parseParts({ params, query, body }, parts, { anyText })
       const answer = await handle({
@@ -215,6 +232,7 @@ export function defineRoute<
         network,
         signal,
         authoriseAgain,
+        callRoute,
       })
       return answer instanceof Answer ? answer : new Answer(answer)
     },

@@ -16,6 +16,7 @@ import { runInInstallation, runInScope } from '../tenancy/index.ts'
 import { type AuditedRoutes, openAudits } from './audited-routes.ts'
 import { authorizeRequest, recheckOf } from './authorize-request.ts'
 import { type CallLimitSettings, CallLimits } from './call-limits.ts'
+import { createCallRoute } from './call-route.ts'
 import { replyCheckHook } from './check-replies.ts'
 import { createCrossOrigin } from './cross-origin.ts'
 import { hostFault } from './host-header.ts'
@@ -185,7 +186,7 @@ function serve(app: FastifyInstance, route: Route, options: ServeOptions): void 
         if (caller !== null) options.limits.authorise(route, request, reply, caller)
         authorised(caller)
         const authoriseAgain = recheckOf(route, request, { caller, authorize: options.authorize })
-        const run = () => route.run({ ...unparsed(request, reply, caller), authoriseAgain })
+        const run = () => route.run({ ...unparsed(app, request, reply, caller), authoriseAgain })
         return runInScope(tenantScopeOf(route.scope, caller), () =>
           inSpan(route.id, { 'http.route': route.url }, () =>
             runOnce(route, { request, caller }, options.idempotency, () => change(run)),
@@ -199,10 +200,12 @@ function serve(app: FastifyInstance, route: Route, options: ServeOptions): void 
 }
 
 function unparsed(
+  app: FastifyInstance,
   request: FastifyRequest,
   reply: FastifyReply,
   caller: Caller | null,
 ): Omit<UnparsedRequest, 'authoriseAgain'> {
+  const signal = disconnectSignal(reply)
   return {
     params: request.params,
     query: withoutProject(request.query),
@@ -211,7 +214,8 @@ function unparsed(
     headers: request.headers,
     request_id: request.id,
     network: toClientNetwork(request.ip),
-    signal: disconnectSignal(reply),
+    signal,
+    callRoute: createCallRoute(app, request, signal),
   }
 }
 

@@ -1,6 +1,144 @@
-import { Heading } from '../../ui/parts.tsx'
+import { useMemo } from 'react'
+import { useLive } from '../../app/live.ts'
+import { useUrlState } from '../../app/use-search.ts'
+import { Chart } from '../../ui/chart.tsx'
+import { formatCompact, formatCount, formatUsd } from '../../ui/format.ts'
+import { Button, Heading, Tile } from '../../ui/parts.tsx'
+import { Empty, Loaded } from '../../ui/states.tsx'
+import { Tabs } from '../../ui/tabs.tsx'
+import { Plain } from '../../ui/text.tsx'
+import ui from '../../ui/ui.module.css'
+import { Choice } from '../incidents/inbox-filters.tsx'
+import { severities } from '../incidents/inbox-query.ts'
+import { ByType } from './by-type.tsx'
+import { bucketOf, stackOf } from './findings-chart.ts'
+import { FindingsList } from './findings-list.tsx'
+import { type FindingsFilter, filterOf, findingKinds, groupings } from './findings-query.ts'
+import { Precision } from './precision.tsx'
+import { TasksWithFindings } from './tasks-with-findings.tsx'
+import { useFindingsOver, useFindingsTotals } from './use-findings.ts'
 
-/** PLACEHOLDER */
+/** The findings of a project over time, by type and by task, and the precision of detectors. */
 export function Findings() {
-  return <Heading title="Findings" />
+  const [search] = useUrlState()
+  const filter = filterOf(search, Date.now())
+  return (
+    <>
+      <Heading title="Findings" />
+      <Filters filter={filter} />
+      <Totals filter={filter} />
+      <OverTime filter={filter} />
+      <Tabs
+        label="Parts of the findings"
+        tabs={[
+          { id: 'findings', title: 'Findings', render: () => <FindingsList filter={filter} /> },
+          { id: 'types', title: 'By type', render: () => <ByType filter={filter} /> },
+          { id: 'tasks', title: 'Tasks', render: () => <TasksWithFindings filter={filter} /> },
+          { id: 'precision', title: 'Precision', render: () => <Precision filter={filter} /> },
+        ]}
+      />
+    </>
+  )
+}
+
+function Filters({ filter }: { filter: FindingsFilter }) {
+  const [, change] = useUrlState()
+  return (
+    <search className={ui.row}>
+      <Choice
+        label="Kind"
+        value={filter.kind ?? ''}
+        choices={[['', 'All kinds'], ...findingKinds.map((each) => [each, each] as const)]}
+        onChoose={(kind) => change({ kind, type: undefined })}
+      />
+      <Choice
+        label="Lowest severity"
+        value={filter.severity ?? ''}
+        choices={[
+          ['', 'All severities'],
+          ...severities.map((each) => [each, `${each} or worse`] as const),
+        ]}
+        onChoose={(severity) => change({ severity })}
+      />
+      <Choice
+        label="Colours"
+        value={filter.by}
+        choices={groupings}
+        onChoose={(by) => change({ by: by === 'kind' ? undefined : by })}
+      />
+      {filter.type !== undefined && (
+        <Button small onClick={() => change({ type: undefined })}>
+          Type <Plain>{filter.type}</Plain> ×
+        </Button>
+      )}
+    </search>
+  )
+}
+
+function Totals({ filter }: { filter: FindingsFilter }) {
+  const totals = useFindingsTotals(filter)
+  return (
+    <Loaded query={totals} what="Counting findings">
+      {(data) => {
+        const row = data.rows[0] ?? {}
+        const count = Number(row['n'] ?? 0)
+        return (
+          <div className={ui.tiles}>
+            <Tile name="Findings">{formatCount(count)}</Tile>
+            <Tile name="Tasks">{formatCount(Number(row['tasks'] ?? 0))}</Tile>
+            <Tile name="Wasted">{formatUsd(String(row['cost'] ?? '0'))}</Tile>
+            <Tile name="Wasted tokens">{formatCompact(Number(row['tokens'] ?? 0))}</Tile>
+          </div>
+        )
+      }}
+    </Loaded>
+  )
+}
+
+function OverTime({ filter }: { filter: FindingsFilter }) {
+  const [, change] = useUrlState()
+  const bucket = bucketOf(filter.to_ms - filter.from_ms)
+  const over = useFindingsOver(filter, bucket)
+  useLive('findings', () => void over.refetch())
+  return (
+    <Loaded query={over} what="Reading the chart">
+      {(data) => (
+        <Stack
+          rows={data.rows}
+          filter={filter}
+          onSelect={(from, to) =>
+            change(
+              { from: new Date(from).toISOString(), to: new Date(to).toISOString() },
+              { push: true },
+            )
+          }
+        />
+      )}
+    </Loaded>
+  )
+}
+
+function Stack({
+  rows,
+  filter,
+  onSelect,
+}: {
+  rows: readonly Readonly<Record<string, unknown>>[]
+  filter: FindingsFilter
+  onSelect: (from: number, to: number) => void
+}) {
+  const { from_ms, to_ms, by } = filter
+  const { x, series } = useMemo(() => {
+    const bucket = bucketOf(to_ms - from_ms)
+    return stackOf(rows, by, { from_ms, to_ms, bucket })
+  }, [rows, by, from_ms, to_ms])
+  if (series.length === 0) {
+    return (
+      <Empty title="No findings in this range">
+        <p>Findings are loops, failures, lost context and claims without support.</p>
+      </Empty>
+    )
+  }
+  const label = `Findings per ${bucketOf(to_ms - from_ms).name}`
+  return <Chart label={label} look="bars" stacked {...{ x, series, onSelect }} />
 }

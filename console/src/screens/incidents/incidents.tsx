@@ -1,6 +1,193 @@
-import { Heading } from '../../ui/parts.tsx'
+import { Link, useLocation, useNavigate } from '@tanstack/react-router'
+import { useEffect, useState } from 'react'
+import { call } from '../../api/client.ts'
+import { usePages } from '../../api/pages.ts'
+import type { Incident } from '../../api/schema.gen.d.ts'
+import { useKeys } from '../../app/keys.ts'
+import { rememberList } from '../../app/list-walk.ts'
+import { useLive } from '../../app/live.ts'
+import { useProjectId } from '../../app/project.ts'
+import { useSession } from '../../app/session.ts'
+import { useUrlState } from '../../app/use-search.ts'
+import { List } from '../../ui/list.tsx'
+import { Heading, Severity, State, Time } from '../../ui/parts.tsx'
+import { Empty } from '../../ui/states.tsx'
+import type { Column } from '../../ui/table.tsx'
+import { Plain } from '../../ui/text.tsx'
+import ui from '../../ui/ui.module.css'
+import { BulkBar } from './bulk-bar.tsx'
+import { InboxFilters } from './inbox-filters.tsx'
+import { inboxQuery } from './inbox-query.ts'
+import { Group, Marks } from './incident-parts.tsx'
+import css from './incidents.module.css'
+import { type Asked, MoveDialog } from './move-dialogs.tsx'
 
-/** PLACEHOLDER */
+const page = 50
+
+/** The inbox of incidents: what needs an answer, by severity and owner. */
 export function Incidents() {
-  return <Heading title="Incidents" />
+  const project_id = useProjectId()
+  const navigate = useNavigate()
+  const { href } = useLocation()
+  const { data: session } = useSession()
+  const [search, change] = useUrlState()
+  const [checked, setChecked] = useState<ReadonlySet<string>>(new Set())
+  const [selected, setSelected] = useState<Incident>()
+  const [asked, setAsked] = useState<Asked>()
+  const query = { ...inboxQuery(search, session?.email, Date.now()), limit: page }
+  const incidents = usePages(
+    ['incidents', project_id, query],
+    (cursor, signal) =>
+      call.GET('/api/v2/observability/incidents', {
+        params: { query: { ...query, cursor } },
+        signal,
+      }),
+    (each) => each.incidents,
+  )
+  const { rows, refetch } = incidents
+  useLive('incidents', () => void refetch())
+  useEffect(
+    () => rememberList('incidents', { ids: rows.map(({ incident_id }) => incident_id), href }),
+    [rows, href],
+  )
+  const toggle = (id: string) => setChecked((before) => withToggled(before, id))
+  const chosen = rows.filter(({ incident_id }) => checked.has(incident_id))
+  const ask = (move: Asked) => () => selected !== undefined && setAsked(move)
+  useKeys({
+    x: () => selected && toggle(selected.incident_id),
+    ...(chosen.length === 0 && { a: ask('ack') }),
+    r: ask('resolve'),
+    s: ask('silence'),
+  })
+  return (
+    <>
+      <Heading title="Incidents" />
+      <InboxFilters />
+      <BulkBar chosen={chosen} onDone={() => setChecked(new Set())} />
+      <List
+        label="Incidents"
+        pages={incidents}
+        columns={[checkColumn(checked, toggle), ...columns(project_id)]}
+        keyOf={({ incident_id }) => incident_id}
+        onSelect={setSelected}
+        onOpen={({ incident_id }) =>
+          void navigate({
+            to: '/p/$project_id/incidents/$incident_id',
+            params: { project_id, incident_id },
+          })
+        }
+        sorting={{ by: query.sort, order: query.order }}
+        onSort={({ by, order }) => change({ sort: by, order })}
+        empty={<NoIncidents project_id={project_id} />}
+      />
+      {selected !== undefined && (
+        <MoveDialog asked={asked} incident={selected} onClose={() => setAsked(undefined)} />
+      )}
+    </>
+  )
 }
+
+function withToggled(before: ReadonlySet<string>, id: string): ReadonlySet<string> {
+  const after = new Set(before)
+  if (!after.delete(id)) after.add(id)
+  return after
+}
+
+function NoIncidents({ project_id }: { project_id: string }) {
+  const [{ state, owner, severity, rule, q, muted }, change] = useUrlState()
+  const isFiltered = [state, owner, severity, rule, q, muted].some(Boolean)
+  if (isFiltered) {
+    return (
+      <Empty title="No incident matches the filters">
+        <button
+          type="button"
+          className={css.tile}
+          onClick={() =>
+            change({
+              ...{ state: undefined, owner: undefined, severity: undefined },
+              ...{ rule: undefined, q: undefined, muted: undefined },
+            })
+          }
+        >
+          Clear the filters
+        </button>
+      </Empty>
+    )
+  }
+  return (
+    <Empty title="No unresolved incident">
+      <p>
+        A rule opens an incident when a signal is beyond its threshold, or when a loop is found.
+      </p>
+      <Link to="/p/$project_id/rules" params={{ project_id }}>
+        See the rules
+      </Link>
+    </Empty>
+  )
+}
+
+function checkColumn(checked: ReadonlySet<string>, toggle: (id: string) => void): Column<Incident> {
+  return {
+    id: 'check',
+    head: <span className={ui.visuallyHidden}>Chosen</span>,
+    cell: ({ incident_id, number, state }) => (
+      <input
+        type="checkbox"
+        aria-label={`Choose incident ${number}`}
+        disabled={state === 'resolved'}
+        checked={checked.has(incident_id)}
+        onChange={() => toggle(incident_id)}
+      />
+    ),
+  }
+}
+
+const columns = (project_id: string): Column<Incident>[] => [
+  {
+    id: 'severity',
+    head: 'Severity',
+    sortable: true,
+    cell: ({ severity }) => <Severity of={severity} />,
+  },
+  {
+    id: 'number',
+    head: 'Incident',
+    sortable: true,
+    cell: (incident) => (
+      <div className={css.title}>
+        <Link
+          to="/p/$project_id/incidents/$incident_id"
+          params={{ project_id, incident_id: incident.incident_id }}
+        >
+          #{incident.number} <Plain>{incident.title}</Plain>
+        </Link>
+        <Group of={incident.group} />
+      </div>
+    ),
+  },
+  {
+    id: 'state',
+    head: 'State',
+    cell: (incident) => (
+      <span className={css.badges}>
+        <State of={incident.state} />
+        <Marks of={incident} />
+      </span>
+    ),
+  },
+  { id: 'rule', head: 'Rule', wide: true, cell: ({ rule }) => <Plain>{rule}</Plain> },
+  {
+    id: 'assignee',
+    head: 'Assignee',
+    wide: true,
+    cell: ({ assignee }) =>
+      assignee === null ? <span className={ui.soft}>nobody</span> : <Plain>{assignee}</Plain>,
+  },
+  {
+    id: 'opened_at',
+    head: 'Opened',
+    number: true,
+    sortable: true,
+    cell: ({ opened_at }) => <Time at={opened_at} ago />,
+  },
+]

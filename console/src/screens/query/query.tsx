@@ -1,6 +1,133 @@
-import { Heading } from '../../ui/parts.tsx'
+import { useState } from 'react'
+import { useHasRole, useProjectId } from '../../app/project.ts'
+import { useUrlState } from '../../app/use-search.ts'
+import { Button, Heading } from '../../ui/parts.tsx'
+import { Empty, Loaded } from '../../ui/states.tsx'
+import { Tabs } from '../../ui/tabs.tsx'
+import ui from '../../ui/ui.module.css'
+import { compactBody } from './body.ts'
+import { Builder } from './builder.tsx'
+import { Explanation } from './explanation.tsx'
+import { useQueryFields } from './fields.tsx'
+import { curlOf, JsonEditor, type Typed } from './json-editor.tsx'
+import { examples } from './presets.ts'
+import css from './query.module.css'
+import { Results } from './results.tsx'
+import { pathOf, withWindow } from './run.ts'
+import { SaveDialog } from './save-dialog.tsx'
+import { SavedBar } from './saved-bar.tsx'
+import { SavedList } from './saved-list.tsx'
+import { type Draft, useDraft } from './use-draft.ts'
 
-/** PLACEHOLDER */
+/** A server that gets a longer address answers 431 when the page is read again. */
+const address_max = 12_000
+
+/** Queries over everything that was recorded: written by choices or as JSON, explained, saved. */
 export function Query() {
-  return <Heading title="Query" />
+  const draft = useDraft()
+  const fields = useQueryFields()
+  const [search] = useUrlState()
+  const [typed, setTyped] = useState<Typed>()
+  const { body, edit } = draft
+  const tabs = [
+    {
+      id: 'builder',
+      title: 'Builder',
+      render: () => (
+        <Loaded query={fields} what="Reading the fields">
+          {(all) => <Builder all={all} body={body} onChange={(changed) => edit(changed)} />}
+        </Loaded>
+      ),
+    },
+    {
+      id: 'json',
+      title: 'JSON',
+      render: () => (
+        <JsonEditor
+          body={body}
+          written={draft.written}
+          address={() => curlOf(pathOf(body), withWindow(draft))}
+          typed={typed}
+          onType={setTyped}
+          onChange={edit}
+        />
+      ),
+    },
+    { id: 'saved', title: 'Saved', render: () => <SavedList open={draft.open} /> },
+  ]
+  return (
+    <>
+      <Heading title="Query" />
+      <SavedBar draft={draft} />
+      {draft.fault !== undefined && (
+        <p className={ui.notice} role="alert">
+          The query of the address cannot be read: {draft.fault}
+        </p>
+      )}
+      <Tabs label="Ways to write the query" tabs={tabs} />
+      {search['tab'] !== 'saved' && (
+        <>
+          <Actions draft={draft} />
+          <Outcome draft={draft} />
+        </>
+      )}
+    </>
+  )
+}
+
+function Actions({ draft }: { draft: Draft }) {
+  const project_id = useProjectId()
+  const canSave = useHasRole('editor')
+  const [isSaving, setSaving] = useState(false)
+  const { body, window, run, isRan, ran } = draft
+  const isLong = encodeURIComponent(compactBody(body)).length > address_max
+  return (
+    <>
+      <Explanation asked={{ body, window }} project_id={project_id} />
+      {isLong && (
+        <p className={ui.notice}>
+          The query is too long for an address: a link to it will not open. Save it instead.
+        </p>
+      )}
+      <div className={ui.row}>
+        <Button look="primary" onClick={run}>
+          {isRan ? 'Run again' : 'Run'}
+        </Button>
+        <Button
+          disabled={!canSave}
+          title={canSave ? undefined : 'Saving needs the role editor'}
+          onClick={() => setSaving(true)}
+        >
+          Save…
+        </Button>
+        {ran !== undefined && !isRan && (
+          <span role="status">The rows below are of the query before your changes.</span>
+        )}
+      </div>
+      {isSaving && (
+        <SaveDialog
+          body={body}
+          window={draft.written}
+          onClose={() => setSaving(false)}
+          onSaved={({ saved_query_id }) => draft.open(body, { saved: saved_query_id })}
+        />
+      )}
+    </>
+  )
+}
+
+function Outcome({ draft: { ran, open } }: { draft: Draft }) {
+  if (ran !== undefined) return <Results asked={ran} open={open} />
+  return (
+    <Empty title="Nothing is read yet">
+      <p>Choose what to read and run it, or begin with one of these.</p>
+      <div className={css.examples}>
+        {examples.map(({ title, body }) => (
+          <Button key={title} onClick={() => open(body)}>
+            {title}
+          </Button>
+        ))}
+      </div>
+    </Empty>
+  )
 }

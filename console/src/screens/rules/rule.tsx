@@ -1,6 +1,136 @@
-import { Heading } from '../../ui/parts.tsx'
+import { Link, useNavigate, useParams } from '@tanstack/react-router'
+import { useState } from 'react'
+import { api } from '../../api/client.ts'
+import { Problem } from '../../api/problem.ts'
+import type { IncidentRule } from '../../api/schema.gen.d.ts'
+import { useHasRole, useProjectId } from '../../app/project.ts'
+import { Changed } from '../../ui/changed.tsx'
+import { ManagedBy } from '../../ui/managed-by.tsx'
+import { Button, Heading, Severity } from '../../ui/parts.tsx'
+import { Loaded } from '../../ui/states.tsx'
+import { Tabs } from '../../ui/tabs.tsx'
+import { Plain } from '../../ui/text.tsx'
+import ui from '../../ui/ui.module.css'
+import { DeleteRule } from './delete-rule.tsx'
+import { Evaluation } from './evaluation.tsx'
+import { RulePreview } from './preview.tsx'
+import { draftOf, newRule, type RuleDraft } from './rule-draft.ts'
+import { RuleFields } from './rule-fields.tsx'
+import css from './rules.module.css'
+import { RuleState } from './rules.tsx'
+import { useSaveRule } from './save-rule.ts'
+import { YamlTab } from './yaml-tab.tsx'
 
-/** PLACEHOLDER */
+/** One rule: its fields, what it would have done, its YAML and its evaluation. */
 export function Rule() {
-  return <Heading title="Rule" />
+  const { rule_id } = useParams({ from: '/p/$project_id/rules/$rule_id' })
+  if (rule_id === 'new') return <Editor key="new" stored={undefined} onReload={() => undefined} />
+  return <StoredRule key={rule_id} rule_id={rule_id} />
+}
+
+function StoredRule({ rule_id }: { rule_id: string }) {
+  const rule = api.useQuery('get', '/api/v2/observability/incidents/rules/{rule_id}', {
+    params: { path: { rule_id } },
+  })
+  const [reloads, setReloads] = useState(0)
+  return (
+    <Loaded query={rule} what="Reading the rule">
+      {(data) => (
+        <Editor
+          key={reloads}
+          stored={data}
+          onReload={() => void rule.refetch().then(() => setReloads(reloads + 1))}
+        />
+      )}
+    </Loaded>
+  )
+}
+
+type EditorProps = { stored: IncidentRule | undefined; onReload: () => void }
+
+function Editor({ stored, onReload }: EditorProps) {
+  const project_id = useProjectId()
+  const navigate = useNavigate()
+  const isAdmin = useHasRole('admin')
+  const [draft, setDraft] = useState<RuleDraft>(() =>
+    stored === undefined ? newRule() : draftOf(stored),
+  )
+  // The version that was opened: a later one of another person must not be overwritten.
+  const [version, setVersion] = useState(stored?.version)
+  const save = useSaveRule((saved) => {
+    setVersion(saved.version)
+    setDraft(draftOf(saved))
+    const params = { project_id, rule_id: saved.rule_id }
+    if (stored === undefined) void navigate({ to: '/p/$project_id/rules/$rule_id', params })
+  })
+  const isLocked = !isAdmin || (stored?.managed_by ?? null) !== null
+  const faults = save.error instanceof Problem ? save.error.faults : undefined
+  const shared = { draft, onChange: setDraft, isLocked }
+  return (
+    <form
+      className={ui.stack}
+      onSubmit={(event) => {
+        event.preventDefault()
+        save.mutate({ draft, rule_id: stored?.rule_id, version })
+      }}
+    >
+      <nav aria-label="Rules">
+        <Link to="/p/$project_id/rules" params={{ project_id }}>
+          Rules
+        </Link>
+      </nav>
+      <Heading title={stored === undefined ? 'New rule' : <Plain>{stored.name}</Plain>}>
+        {stored !== undefined && <DeleteRule rule={stored} isLocked={isLocked} />}
+        <Button type="submit" look="primary" disabled={isLocked || save.isPending}>
+          {save.isPending ? 'Saving…' : stored === undefined ? 'Create the rule' : 'Save'}
+        </Button>
+      </Heading>
+      {stored !== undefined && <Badges of={stored} />}
+      <ManagedBy by={stored?.managed_by} />
+      {!isAdmin && <p className={ui.soft}>Only admins of the project can change rules.</p>}
+      {save.error !== null && <Changed error={save.error} onReload={onReload} />}
+      <Tabs
+        label="Parts of the rule"
+        tabs={[
+          {
+            id: 'edit',
+            title: 'Fields',
+            render: () => (
+              <div className={css.columns}>
+                <RuleFields {...shared} faults={faults} />
+                <RulePreview draft={draft} />
+              </div>
+            ),
+          },
+          { id: 'yaml', title: 'YAML', render: () => <YamlTab {...shared} /> },
+          ...(stored === undefined
+            ? []
+            : [
+                {
+                  id: 'evaluation',
+                  title: 'Evaluation',
+                  render: () => <Evaluation rule={stored} />,
+                },
+              ]),
+        ]}
+      />
+    </form>
+  )
+}
+
+function Badges({ of }: { of: IncidentRule }) {
+  const project_id = useProjectId()
+  return (
+    <div className={ui.row}>
+      <Severity of={of.severity} />
+      <RuleState of={of} />
+      <Link
+        to="/p/$project_id/incidents"
+        params={{ project_id }}
+        search={{ rule: of.name, state: 'all' } as never}
+      >
+        Its incidents
+      </Link>
+    </div>
+  )
 }

@@ -1,6 +1,180 @@
-import { Heading } from '../../ui/parts.tsx'
+import { useQueryClient } from '@tanstack/react-query'
+import { Link, useNavigate, useParams } from '@tanstack/react-router'
+import { lazy, Suspense } from 'react'
+import { api } from '../../api/client.ts'
+import type { Finding, Task as TaskRecord } from '../../api/schema.gen.d.ts'
+import { useKeys } from '../../app/keys.ts'
+import { neighbours } from '../../app/list-walk.ts'
+import { useLive } from '../../app/live.ts'
+import { useProjectId } from '../../app/project.ts'
+import { useUrlState } from '../../app/use-search.ts'
+import { Copy } from '../../ui/copy.tsx'
+import { Button, Heading } from '../../ui/parts.tsx'
+import { Loaded, Loading } from '../../ui/states.tsx'
+import { Tabs } from '../../ui/tabs.tsx'
+import { Plain } from '../../ui/text.tsx'
+import { notify } from '../../ui/toasts.tsx'
+import ui from '../../ui/ui.module.css'
+import { About } from './head/about.tsx'
+import { curlOf, pathOfTab, textForAgent } from './head/copy-texts.ts'
+import { EndTask } from './head/end-task.tsx'
+import { FeedbackBox } from './head/feedback.tsx'
+import { Findings } from './head/findings.tsx'
+import css from './head/head.module.css'
+import { Numbers } from './head/numbers.tsx'
+import { VerdictBox } from './head/verdict-box.tsx'
+import { TurnsTab } from './turns/turns-tab.tsx'
 
-/** PLACEHOLDER */
+const StepsTab = lazy(async () => ({ default: (await import('./steps-tab.tsx')).StepsTab }))
+const MapTab = lazy(async () => ({ default: (await import('./map/map-tab.tsx')).MapTab }))
+
+/** One task: what went wrong, where, and the way there. */
 export function Task() {
-  return <Heading title="Task" />
+  const { task_id } = useParams({ from: '/p/$project_id/tasks/$task_id' })
+  const path = { path: { task_id } }
+  const task = api.useQuery('get', '/api/v1/tasks/{task_id}', { params: path })
+  const found = api.useQuery('get', '/api/v1/tasks/{task_id}/findings', { params: path })
+  const client = useQueryClient()
+  useLive(`task:${task_id}`, () => {
+    void task.refetch()
+    void found.refetch()
+    void client.invalidateQueries({ queryKey: ['turns', task_id] })
+  })
+  if (task.data === undefined) {
+    return (
+      <>
+        <Heading title="Task" />
+        <Loaded query={task} what="Reading the task">
+          {() => null}
+        </Loaded>
+      </>
+    )
+  }
+  return (
+    <Loaded query={task}>
+      {(record) => (
+        <>
+          <Head task={record} findings={found.data?.findings ?? []} />
+          <VerdictBox
+            task={record}
+            findings={found.data?.findings ?? []}
+            isCurrent={found.data?.is_current ?? true}
+          />
+          <Numbers task={record} />
+          <FeedbackBox task_id={task_id} />
+          <Loaded query={found} what="Reading findings">
+            {(list) => <Findings of={list} />}
+          </Loaded>
+          <TaskTabs task_id={task_id} findings={found.data?.findings ?? []} />
+        </>
+      )}
+    </Loaded>
+  )
+}
+
+function Head({ task, findings }: { task: TaskRecord; findings: readonly Finding[] }) {
+  const project_id = useProjectId()
+  const [{ tab, shown }] = useUrlState()
+  const chosen = shown ?? task.verdict?.root_cause?.finding_id ?? findings[0]?.finding_id
+  const curl = () => curlOf(window.location.origin, pathOfTab(task.task_id, tab))
+  useKeys({
+    '.': () => void navigator.clipboard?.writeText(curl()).then(() => notify('Command copied')),
+  })
+  return (
+    <>
+      <Heading title={<Plain>{task.name || task.task_id}</Plain>}>
+        <Walk task_id={task.task_id} />
+        <div className={css.actions}>
+          <EndTask task={task} />
+          <Copy
+            small
+            text={() =>
+              textForAgent(
+                task,
+                findings.find((one) => one.finding_id === chosen),
+              )
+            }
+          >
+            Copy for an agent
+          </Copy>
+          <Copy small text={curl}>
+            Copy as curl
+          </Copy>
+        </div>
+      </Heading>
+      <About task={task} project_id={project_id} />
+    </>
+  )
+}
+
+/** The way to the previous and next task of the list that the reader came from. */
+function Walk({ task_id }: { task_id: string }) {
+  const project_id = useProjectId()
+  const navigate = useNavigate()
+  const around = neighbours('tasks', task_id)
+  const go = (id: string | undefined) => {
+    if (id === undefined) return
+    void navigate({ to: '/p/$project_id/tasks/$task_id', params: { project_id, task_id: id } })
+  }
+  useKeys({ '[': () => go(around?.previous), ']': () => go(around?.next) })
+  if (around === undefined) {
+    return (
+      <Link to="/p/$project_id/tasks" params={{ project_id }}>
+        All tasks
+      </Link>
+    )
+  }
+  const { previous, next, at } = around
+  return (
+    <nav className={css.walk} aria-label="Tasks of the list">
+      <Button
+        small
+        aria-label="Previous task of the list"
+        disabled={previous === undefined}
+        onClick={() => go(previous)}
+      >
+        ‹
+      </Button>
+      <Button small look="plain" onClick={() => void navigate({ href: around.href })}>
+        {at}
+      </Button>
+      <Button
+        small
+        aria-label="Next task of the list"
+        disabled={next === undefined}
+        onClick={() => go(next)}
+      >
+        ›
+      </Button>
+    </nav>
+  )
+}
+
+function TaskTabs({ task_id, findings }: { task_id: string; findings: readonly Finding[] }) {
+  const later = (part: React.ReactNode) => <Suspense fallback={<Loading />}>{part}</Suspense>
+  return (
+    <section aria-label="What the task did" className={ui.stack}>
+      <Tabs
+        label="Views of the task"
+        tabs={[
+          {
+            id: 'turns',
+            title: 'Turns',
+            render: () => <TurnsTab task_id={task_id} findings={findings} />,
+          },
+          {
+            id: 'steps',
+            title: 'Steps',
+            render: () => later(<StepsTab task_id={task_id} mode="tree" />),
+          },
+          {
+            id: 'waterfall',
+            title: 'Waterfall',
+            render: () => later(<StepsTab task_id={task_id} mode="waterfall" />),
+          },
+          { id: 'map', title: 'Map', render: () => later(<MapTab task_id={task_id} />) },
+        ]}
+      />
+    </section>
+  )
 }

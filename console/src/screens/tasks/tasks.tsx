@@ -1,117 +1,123 @@
-import { Link, useNavigate } from '@tanstack/react-router'
-import { call } from '../../api/client.ts'
-import { usePages } from '../../api/pages.ts'
+import { Link, useLocation, useNavigate } from '@tanstack/react-router'
+import { useMemo } from 'react'
 import type { Task } from '../../api/schema.gen.d.ts'
+import { useKeys } from '../../app/keys.ts'
+import { rememberList } from '../../app/list-walk.ts'
 import { useProjectId } from '../../app/project.ts'
-import { rangeOf } from '../../app/time-range.ts'
 import { useUrlState } from '../../app/use-search.ts'
-import { formatCompact, formatDuration, formatUsd } from '../../ui/format.ts'
+import { FilterField } from '../../ui/filter-field.tsx'
+import { type KnownValues, proposeFilter } from '../../ui/filter-language.ts'
+import { formatCount } from '../../ui/format.ts'
 import { List } from '../../ui/list.tsx'
-import { Heading, Severity, State, Time } from '../../ui/parts.tsx'
+import { NewRowsButton } from '../../ui/new-rows-button.tsx'
+import { Button, Heading } from '../../ui/parts.tsx'
 import { Empty } from '../../ui/states.tsx'
-import type { Column, Sorting } from '../../ui/table.tsx'
-import { Plain } from '../../ui/text.tsx'
+import ui from '../../ui/ui.module.css'
+import { taskColumns } from './list/columns.tsx'
+import css from './list/list.module.css'
+import { Peek } from './list/peek.tsx'
+import { parseTaskFilter, taskFields } from './list/task-filter.ts'
+import { sortingOf, useTaskList } from './list/use-task-list.ts'
 
-const page = 50
+/** Columns that have room beside the peek. */
+const besidePeek = new Set(['task', 'state', 'worst_severity', 'cost_usd'])
 
 /** The list of tasks: what each one did, what it cost, and what went wrong. */
 export function Tasks() {
   const project_id = useProjectId()
   const navigate = useNavigate()
+  const { href } = useLocation()
   const [search, change] = useUrlState()
-  const sorting = sortingOf(search['sort'], search['order'])
-  const query = {
-    ...rangeOf(search, Date.now()),
-    ...(search['q'] !== undefined && { q: search['q'] }),
-    sort: sorting.by as 'last_activity_at',
-    order: sorting.order,
-    limit: page,
+  const { tasks, fresh } = useTaskList(project_id, search)
+  const { rows } = tasks
+  const peeked = rows.find(({ task_id }) => task_id === search['peek'])
+  const columns = taskColumns(project_id, rows)
+  const closePeek = () => change({ peek: undefined })
+  useKeys(peeked === undefined ? {} : { escape: closePeek })
+  const open = ({ task_id }: Task) => {
+    rememberList('tasks', { ids: rows.map((row) => row.task_id), href })
+    void navigate({ to: '/p/$project_id/tasks/$task_id', params: { project_id, task_id } })
   }
-  const tasks = usePages(
-    ['tasks', project_id, query],
-    (cursor, signal) =>
-      call.GET('/api/v1/tasks', { params: { query: { ...query, cursor } }, signal }),
-    (each) => each.tasks,
-  )
   return (
     <>
-      <Heading title="Tasks" />
-      <List
-        label="Tasks"
-        pages={tasks}
-        columns={columns(project_id)}
-        keyOf={(task) => task.task_id}
-        onOpen={({ task_id }) =>
-          void navigate({
-            to: '/p/$project_id/tasks/$task_id',
-            params: { project_id, task_id },
-          })
-        }
-        sorting={sorting}
-        onSort={({ by, order }) => change({ sort: by, order })}
-        empty={<Empty title="No tasks in this range" />}
-      />
+      <Heading title="Tasks">
+        <NewRowsButton count={fresh.count} show={fresh.show} />
+        {tasks.total !== undefined && (
+          <span className={ui.soft}>{formatCount(tasks.total)} tasks</span>
+        )}
+      </Heading>
+      <Filter rows={rows} />
+      <div
+        className={peeked === undefined ? css.page : css.withPeek}
+        onClickCapture={() => rememberList('tasks', { ids: rows.map((row) => row.task_id), href })}
+      >
+        <List
+          label="Tasks"
+          pages={tasks}
+          columns={peeked === undefined ? columns : columns.filter(({ id }) => besidePeek.has(id))}
+          keyOf={(task) => task.task_id}
+          onOpen={open}
+          peek={{ at: peeked?.task_id, show: (row) => change({ peek: row?.task_id }) }}
+          sorting={sortingOf(search)}
+          onSort={({ by, order }) => change({ sort: by, order })}
+          empty={<NoTasks project_id={project_id} isFiltered={(search['q'] ?? '') !== ''} />}
+        />
+        {peeked && <Peek project_id={project_id} task={peeked} onClose={closePeek} />}
+      </div>
     </>
   )
 }
 
-function sortingOf(by = 'last_activity_at', order = 'desc'): Sorting {
-  return { by, order: order === 'asc' ? 'asc' : 'desc' }
+function Filter({ rows }: { rows: readonly Task[] }) {
+  const [{ q = '' }, change] = useUrlState()
+  const known = useMemo(() => knownValues(rows), [rows])
+  const { faults } = parseTaskFilter(q)
+  return (
+    <FilterField
+      label="Filter tasks"
+      placeholder="Filter: state:failed severity:high model:… cost>0.1 words"
+      value={q}
+      onApply={(text) => change({ q: text, peek: undefined }, { push: true })}
+      propose={(text, cursor) => proposeFilter(taskFields, { text, cursor, known })}
+      faults={faults}
+    />
+  )
 }
 
-const columns = (project_id: string): Column<Task>[] => [
-  {
-    id: 'task',
-    head: 'Task',
-    cell: (task) => (
-      <Link to="/p/$project_id/tasks/$task_id" params={{ project_id, task_id: task.task_id }}>
-        <Plain>{task.name}</Plain>
-      </Link>
-    ),
-  },
-  { id: 'state', head: 'State', cell: ({ state }) => <State of={state} /> },
-  {
-    id: 'worst_severity',
-    head: 'Verdict',
-    sortable: true,
-    cell: ({ verdict }) => {
-      if (verdict === null) return 'Not analysed yet'
-      return (
-        <>
-          {verdict.worst_severity !== null && <Severity of={verdict.worst_severity} />}{' '}
-          <Plain>{verdict.summary}</Plain>
-        </>
-      )
-    },
-  },
-  {
-    id: 'cost_usd',
-    head: 'Cost',
-    number: true,
-    sortable: true,
-    cell: ({ cost_usd }) => formatUsd(cost_usd),
-  },
-  {
-    id: 'total_tokens',
-    head: 'Tokens',
-    number: true,
-    wide: true,
-    sortable: true,
-    cell: ({ tokens }) => formatCompact(tokens.total),
-  },
-  {
-    id: 'duration_ms',
-    head: 'Duration',
-    number: true,
-    wide: true,
-    sortable: true,
-    cell: ({ duration_ms }) => formatDuration(duration_ms),
-  },
-  {
-    id: 'last_activity_at',
-    head: 'Last activity',
-    number: true,
-    sortable: true,
-    cell: ({ last_activity_at }) => <Time at={last_activity_at} ago />,
-  },
-]
+/** Returns the values of the rows that a filter can name. */
+function knownValues(rows: readonly Task[]): KnownValues {
+  const distinct = (valuesOf: (task: Task) => readonly (string | null | undefined)[]) =>
+    [...new Set(rows.flatMap(valuesOf))].filter((value) => typeof value === 'string').sort()
+  return {
+    model: distinct(({ models }) => models),
+    user: distinct(({ user_id }) => [user_id]),
+    conversation: distinct(({ conversation }) => [conversation?.external_id ?? conversation?.id]),
+    release: distinct(({ release }) => [release]),
+    environment: distinct(({ environment }) => [environment]),
+    finding: distinct(({ verdict }) => [verdict?.root_cause?.type]),
+  }
+}
+
+function NoTasks({ project_id, isFiltered }: { project_id: string; isFiltered: boolean }) {
+  const [, change] = useUrlState()
+  if (isFiltered) {
+    return (
+      <Empty title="No task matches the filter in this range">
+        <p>Remove a part of the filter, or choose a longer range.</p>
+        <Button onClick={() => change({ q: undefined })}>Clear the filter</Button>
+      </Empty>
+    )
+  }
+  return (
+    <Empty title="No tasks in this range">
+      <p>A task appears here seconds after the first call of your agent.</p>
+      <p>
+        <Link to="/p/$project_id/connect" params={{ project_id }}>
+          Connect your agent
+        </Link>
+        , or choose a longer range.
+      </p>
+      <Button onClick={() => change({ from: '-30d', to: undefined })}>Last 30 days</Button>
+    </Empty>
+  )
+}

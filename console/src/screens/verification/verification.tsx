@@ -1,6 +1,50 @@
-import { Heading } from '../../ui/parts.tsx'
+import { useUrlState } from '../../app/use-search.ts'
+import { Button, Heading } from '../../ui/parts.tsx'
+import { Tabs } from '../../ui/tabs.tsx'
+import ui from '../../ui/ui.module.css'
+import { Answers } from './answers.tsx'
+import { CalibrationTab } from './calibration.tsx'
+import { Documents } from './documents.tsx'
+import { Facts } from './facts.tsx'
+import { PolicyTab } from './policy.tsx'
+import { TaskRuns } from './task-runs.tsx'
+import { TracePart } from './trace-part.tsx'
 
-/** PLACEHOLDER */
+/** The claims of the agents, and their evidence: answers, rules, documents, facts, calibration. */
 export function Verification() {
-  return <Heading title="Verification" />
+  return (
+    <div className={ui.stack}>
+      <Heading title="Verification" />
+      <Tabs
+        label="Verification"
+        tabs={[
+          { id: 'answers', title: 'Answers', render: () => <AnswersTab /> },
+          { id: 'policy', title: 'Policy', render: () => <PolicyTab /> },
+          { id: 'documents', title: 'Documents', render: () => <Documents /> },
+          { id: 'facts', title: 'Facts', render: () => <Facts /> },
+          { id: 'calibration', title: 'Calibration', render: () => <CalibrationTab /> },
+        ]}
+      />
+    </div>
+  )
+}
+
+function AnswersTab() {
+  const [{ trace, task }, change] = useUrlState()
+  if (trace === undefined && task === undefined) return <Answers />
+  const back = { trace: undefined, task: undefined, claim: undefined, run: undefined }
+  return (
+    <div className={ui.stack}>
+      <div>
+        <Button small onClick={() => change(back, { push: true })}>
+          ← All answers
+        </Button>
+      </div>
+      {trace === undefined ? (
+        <TaskRuns task_id={task ?? ''} />
+      ) : (
+        <TracePart key={trace} trace_id={trace} />
+      )}
+    </div>
+  )
 }

@@ -20,7 +20,7 @@ export function getSignIn(access: Access): Route {
       { name: 'Cookie', required: false, description: 'The session cookie, which browsers add.' },
     ],
     reply: record('SignIn', {
-      session: sessionSchema.nullable().describe('Null when nobody is signed in.'),
+      session: sessionSchema.nullable().describe('Null without a session.'),
       has_issuer: z
         .boolean()
         .describe('Whether people can sign in at an external issuer: `/api/v1/auth/oidc/login`.'),

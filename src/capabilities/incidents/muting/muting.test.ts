@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { failureRule } from '../../../../test/support/incident-steps.ts'
 import { inhibitors, isActive, isMatch, mutualInhibition, suppressionBody } from '../index.ts'
 import type { InhibitionSource } from './inhibition.ts'
-import { type Matched, timesOf } from './suppression.ts'
+import { type Matched, occurrencesOf, timesOf } from './suppression.ts'
 
 const suppressionOf = (more: object = {}) =>
   suppressionBody.parse({
@@ -144,6 +144,45 @@ test('the state and the next start agree with the minutes in which a suppression
     ),
     { numRuns: 300 },
   )
+})
+
+test('listed occurrences cover the minutes in which a suppression is in effect, and no others', () => {
+  const start_ms = Date.UTC(2026, 10, 23)
+  const minute_ms = (at: number) => start_ms + at * 60_000
+  const text = (at: number) => new Date(minute_ms(at)).toISOString()
+  const window = fc
+    .tuple(fc.integer({ min: -5, max: 60 }), fc.integer({ min: 1, max: 20 }))
+    .map(([from, length]) => ({ from: text(from), to: text(from + length) }))
+  const recurrence = fc.record({
+    cron: fc.constantFrom('*/7 * * * *', '5 * * * *', '0,9 0 * * *', '30 23 * * *'),
+    duration: fc.constantFrom('1m', '6m', '10m', '45m'),
+    time_zone: fc.constantFrom('UTC', 'Europe/Berlin'),
+  })
+  fc.assert(
+    fc.property(
+      fc.array(window, { maxLength: 3 }),
+      fc.option(recurrence, { nil: undefined }),
+      fc.option(fc.integer({ min: -3, max: 90 }), { nil: undefined }),
+      (windows, again, given) => {
+        const end = given ?? (windows.length === 0 && again === undefined ? 90 : undefined)
+        const expires_at = end === undefined ? undefined : text(end)
+        const suppression = suppressionOf({ windows, recurrence: again, expires_at })
+        const listed = occurrencesOf(suppression, minute_ms(0), minute_ms(80))
+        const minutes = Array.from({ length: 80 }, (_, at) => minute_ms(at))
+        const covered = minutes.filter((at_ms) =>
+          listed.some(({ from_ms, to_ms }) => from_ms <= at_ms && at_ms < to_ms),
+        )
+        expect(covered).toEqual(minutes.filter((at_ms) => isActive(suppression, at_ms)))
+      },
+    ),
+    { numRuns: 300 },
+  )
+})
+
+test('a schedule of many times an hour lists 100 occurrences', () => {
+  const recurrence = { cron: '*/2 * * * *', duration: '1m', time_zone: 'UTC' }
+  const listed = occurrencesOf(suppressionOf({ recurrence }), 0, 14 * 86_400_000)
+  expect(listed).toHaveLength(100)
 })
 
 describe('inhibition', () => {

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { cronFault, lastCronTick, nextCronTick } from '../../../kernel/cron.ts'
+import { cronFault, lastCronTick, nextCronTick, nextCronTicks } from '../../../kernel/cron.ts'
 import { durationMs } from '../../../kernel/duration.ts'
 import { matchesGlob } from '../../../kernel/glob.ts'
 import { expected } from '../../../model/list-query.ts'
@@ -37,7 +37,8 @@ const matcher = record('IncidentMatcher', {
 })
 type Matcher = z.output<typeof matcher>
 
-const suppressionWindow = record('SuppressionWindow', {
+/** A time from an instant to another, exclusive. */
+export const suppressionWindow = record('SuppressionWindow', {
   from: z.iso.datetime().describe('Inclusive.'),
   to: z.iso.datetime().describe('Exclusive.'),
 })
@@ -139,6 +140,52 @@ export function timesOf(suppression: Suppression, now_ms: number): SuppressionTi
   const next_start_ms = later.length === 0 ? null : Math.min(...later)
   if (isActive(suppression, now_ms)) return { state: 'active', next_start_ms }
   return { state: next_start_ms === null ? 'expired' : 'upcoming', next_start_ms }
+}
+
+/** A time in which a suppression is in effect; `to_ms` is exclusive. */
+export type Occurrence = { from_ms: number; to_ms: number }
+
+/** Most occurrences that are listed: a schedule of each minute has more. */
+export const occurrences_max = 100
+
+/**
+ * Returns when a suppression is in effect between two instants, in order. Overlapping times are one,
+ * and times are cut at the two instants.
+ */
+export function occurrencesOf(
+  { windows, recurrence: again, expires_at }: Suppression,
+  from_ms: number,
+  to_ms: number,
+): Occurrence[] {
+  const end_ms = Math.min(to_ms, expires_at === undefined ? to_ms : Date.parse(expires_at))
+  if (windows.length === 0 && again === undefined)
+    return cutTo([{ from_ms, to_ms }], from_ms, end_ms)
+  const given = windows.map(({ from, to }) => ({
+    from_ms: Date.parse(from),
+    to_ms: Date.parse(to),
+  }))
+  if (again === undefined) return cutTo(given, from_ms, end_ms)
+  const ticks = [
+    lastCronTick(again, from_ms) ?? [],
+    nextCronTicks(again, from_ms, occurrences_max),
+  ].flat()
+  const length_ms = durationMs(again.duration)
+  const repeated = ticks.map((tick_ms) => ({ from_ms: tick_ms, to_ms: tick_ms + length_ms }))
+  return cutTo([...given, ...repeated], from_ms, end_ms)
+}
+
+/** Returns times in order, joined where they overlap, and cut at two instants. */
+function cutTo(times: readonly Occurrence[], from_ms: number, to_ms: number): Occurrence[] {
+  const joined: Occurrence[] = []
+  for (const time of times.toSorted((one, other) => one.from_ms - other.from_ms)) {
+    const cut = { from_ms: Math.max(time.from_ms, from_ms), to_ms: Math.min(time.to_ms, to_ms) }
+    if (cut.from_ms >= cut.to_ms) continue
+    const last = joined.at(-1)
+    if (last !== undefined && cut.from_ms <= last.to_ms) {
+      last.to_ms = Math.max(last.to_ms, cut.to_ms)
+    } else joined.push(cut)
+  }
+  return joined.slice(0, occurrences_max)
 }
 
 /** The fields of an incident that matchers read. */

@@ -114,6 +114,12 @@ function checkUniqueNames(names: readonly string[], groups: number, faults: Faul
 
 const groupTypes: readonly FieldType[] = ['text', 'uuid', 'bool', 'integer']
 
+/** Returns whether records can be grouped by a field. */
+export function isGroupable({ field, map_key }: Pick<Reference, 'field' | 'map_key'>): boolean {
+  if (field.content && map_key === undefined) return false
+  return groupTypes.includes(field.type) && !field.nullable
+}
+
 function readGroups(
   entity: Entity,
   { group_by }: AggregateBody,
@@ -133,8 +139,7 @@ function readGroups(
     }
     const reference = findField(entity, given, path, faults)
     if (!reference) continue
-    const { type, nullable, content } = reference.field
-    if (!groupTypes.includes(type) || nullable || (content && reference.map_key === undefined)) {
+    if (!isGroupable(reference)) {
       faults.add(path, unexpected(given, 'a field of text or whole numbers that are never unknown'))
     }
     groups.push({ kind: 'field', name: given, reference })

@@ -5,7 +5,7 @@ import { type Faults, unexpected } from './faults.ts'
 import { type Entity, type FieldType, findField, type Reference } from './field.ts'
 
 /** Measures of a group of records. `rate` is per second; `error_rate` is a share, 0 to 1. */
-const measureFunctions = [
+export const measureFunctions = [
   'count',
   'count_distinct',
   'sum',
@@ -53,7 +53,7 @@ const numbers: readonly FieldType[] = ['integer', 'decimal', 'float']
 const countable: readonly FieldType[] = ['text', 'uuid', 'integer', 'decimal', 'bool', 'time']
 
 /** The types of field that each function takes; null: no field. Without one, `rate` counts. */
-const fieldTypes: Readonly<Record<MeasureFunction, readonly FieldType[] | null>> = {
+export const fieldTypes: Readonly<Record<MeasureFunction, readonly FieldType[] | null>> = {
   count: null,
   error_rate: null,
   rate: numbers,

@@ -193,13 +193,18 @@ function readSortKeys(
     }
     const reference = findField(entity, field, path, faults)
     if (!reference) continue
-    const { type, content } = reference.field
-    if (type === 'list' || type === 'json' || (content && reference.map_key === undefined)) {
+    if (!isSortable(reference)) {
       faults.add(path, unexpected(field, 'a field that can be sorted by: no content, list or JSON'))
     }
     sortKeys.push({ reference, direction })
   }
   return sortKeys
+}
+
+/** Returns whether records can be sorted by a field. */
+export function isSortable({ field, map_key }: Pick<Reference, 'field' | 'map_key'>): boolean {
+  if (field.content && map_key === undefined) return false
+  return field.type !== 'list' && field.type !== 'json'
 }
 
 /** A parsed query body. */

@@ -5,22 +5,21 @@ export const cliSettings = {
   url: url(['http', 'https'], {
     unit: 'URL',
     default: 'http://127.0.0.1:8080',
-    reason:
-      'API that `looptrace doctor`, `looptrace ledger`, `looptrace rules` and `looptrace trust recompute` use. The default is `make run` on this machine.',
+    reason: 'API that the command line uses. The default is `make run` on this machine.',
   }),
   proxy_url: url(['http', 'https'], {
     unit: 'URL',
     reason: 'Proxy that `looptrace doctor` checks. When unset, it is where the API is.',
   }),
-  api_key: secret({ reason: 'Project key of the command line.' }),
+  api_key: secret({ reason: 'Key of a project or of a service account, for the command line.' }),
   access_token: secret({
     reason:
-      'Access token of a project admin, for `looptrace rules apply`: rules are changed by people, not by keys.',
+      'Access token of a person, for the command line without a key. `looptrace rules apply` needs that of a project admin: rules are changed by people, not by keys.',
   }),
   project_id: text({
     unit: 'UUID',
     reason:
-      'Project of `looptrace rules apply`. When unset, it is the only project that the token can see.',
+      'Project of the access token. When unset, it is the only project that the token can see.',
   }),
 }
 

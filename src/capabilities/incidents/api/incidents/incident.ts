@@ -32,6 +32,9 @@ const resolvedEvidence = record('ResolvedEvidence', {
     severity: z.enum(severities),
     confidence: z.number(),
     summary: z.string(),
+    start_step: z.int().nullable().describe('Step of the task at which it starts, counted from 0.'),
+    trace_id: z.string().nullable().describe('Trace of the observation at which it starts.'),
+    observation_id: z.string().nullable().describe('Observation at which it starts.'),
   })
     .nullable()
     .describe('The finding as it is now; null if it was deleted, and for other evidence.'),

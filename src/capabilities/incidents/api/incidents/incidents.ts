@@ -97,6 +97,7 @@ const querySchema = z.strictObject({
     'Only incidents of this value of a dimension, as `model:gpt-5`.',
     new RegExp(`^(${dimensions.join('|')})$`),
   ),
+  task_id: textParameter('Only incidents whose evidence names this task.'),
   opened_from: instantParameter('Only incidents opened at or after this instant.'),
   opened_to: instantParameter('Only incidents opened before this instant.'),
   q: textParameter('Only incidents whose title contains this text, in any case.'),

@@ -22,6 +22,8 @@ export type IncidentFilter = {
   shadow?: boolean | undefined
   label?: readonly [string, string] | undefined
   group?: readonly [string, string] | undefined
+  /** Task that some kept evidence names. */
+  task_id?: string | undefined
   from?: string | undefined
   to?: string | undefined
   /** A part of the title, in any case. */
@@ -78,7 +80,7 @@ function conditionsOf(
   project_id: string,
   filter: IncidentFilter,
 ): readonly (Fragment<boolean> | undefined)[] {
-  const { state, severity_min, rule, assignee, label, group, from, to, q } = filter
+  const { state, severity_min, rule, assignee, label, group, task_id, from, to, q } = filter
   const is = (column: 'suppressed' | 'flapping' | 'shadow') =>
     when(filter[column], (value) => sql<boolean>`${sql.ref(column)} = ${value}`)
   return [
@@ -90,6 +92,7 @@ function conditionsOf(
     ...[is('suppressed'), is('flapping'), is('shadow')],
     when(label, (pair) => sql<boolean>`labels @> ${toObject(pair)}::jsonb`),
     when(group, (pair) => sql<boolean>`group_values @> ${toObject(pair)}::jsonb`),
+    when(task_id, (id) => sql<boolean>`evidence @> ${JSON.stringify([{ task_id: id }])}::jsonb`),
     when(from, (instant) => sql<boolean>`opened_at >= ${instant}`),
     when(to, (instant) => sql<boolean>`opened_at < ${instant}`),
     when(q, (text) => sql<boolean>`strpos(lower(title), lower(${text})) > 0`),

@@ -47,8 +47,19 @@ export async function countMessages(
 /** The state of a finding now. */
 export type FindingNow = Pick<
   Selectable<DetectionTables['findings']>,
-  'finding_id' | 'task_id' | 'kind' | 'type' | 'state' | 'severity' | 'confidence' | 'summary'
->
+  (typeof findingColumns)[number]
+> & { trace_id: string | null; observation_id: string | null }
+
+const findingColumns = [
+  ...(['finding_id', 'task_id', 'kind', 'type', 'state', 'severity', 'confidence'] as const),
+  ...(['summary', 'start_step'] as const),
+] as const
+
+/** The observation at which a finding starts. It is null for findings of a count. */
+const firstPlace = [
+  sql<string | null>`places -> 0 ->> 'trace_id'`.as('trace_id'),
+  sql<string | null>`places -> 0 ->> 'observation_id'`.as('observation_id'),
+] as const
 
 /** Returns findings of a project by id; deleted ones and those of other projects are missing. */
 export async function selectFindings(
@@ -59,7 +70,7 @@ export async function selectFindings(
   if (ids.length === 0) return new Map()
   const rows = await db
     .selectFrom('findings')
-    .select(['finding_id', 'task_id', 'kind', 'type', 'state', 'severity', 'confidence', 'summary'])
+    .select([...findingColumns, ...firstPlace])
     .where('project_id', '=', project_id)
     .where('finding_id', 'in', [...ids])
     .execute()

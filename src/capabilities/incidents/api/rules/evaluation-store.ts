@@ -7,6 +7,8 @@ export type RuleEvaluation = {
   evaluation: Selectable<IncidentTables['rule_evaluations']> | undefined
   /** Unresolved incidents to which the rule contributed. */
   open_incidents: number
+  /** When the newest incident was opened. */
+  last_opened_at: string | null
   /** Whether a group of the rule fires. */
   firing: boolean
 }
@@ -19,7 +21,7 @@ export async function readEvaluations(
 ): Promise<Map<string, RuleEvaluation>> {
   if (rules.length === 0) return new Map()
   const ids = rules.map(({ id }) => id)
-  const [evaluations, firing, open] = await Promise.all([
+  const [evaluations, firing, open, opened] = await Promise.all([
     db
       .selectFrom('rule_evaluations')
       .selectAll()
@@ -34,6 +36,7 @@ export async function readEvaluations(
       .where('firing', '=', true)
       .execute(),
     countOpen(db, project_id, rules),
+    lastOpened(db, project_id, rules),
   ])
   const byId = new Map(evaluations.map((one) => [one.rule_id, one]))
   const firingIds = new Set(firing.map(({ rule_id }) => rule_id))
@@ -43,6 +46,7 @@ export async function readEvaluations(
       {
         evaluation: byId.get(id),
         open_incidents: open.get(name) ?? 0,
+        last_opened_at: opened.get(name) ?? null,
         firing: firingIds.has(id),
       },
     ]),
@@ -63,6 +67,23 @@ async function countOpen(
       and core->'rules' ?| ${names}::text[] and rule = any(${names})
     group by rule`.execute(db)
   return new Map(rows.map(({ rule, n }) => [rule, n]))
+}
+
+/** Returns when the newest incident of each rule was opened, by the name of the rule. */
+async function lastOpened(
+  db: IncidentDb,
+  project_id: string,
+  rules: readonly Pick<StoredRule, 'name'>[],
+): Promise<Map<string, string>> {
+  const names = rules.map(({ name }) => name)
+  const rows = await db
+    .selectFrom('incidents')
+    .select(['rule_name', ({ fn }) => fn.max('opened_at').as('opened_at')])
+    .where('project_id', '=', project_id)
+    .where('rule_name', 'in', names)
+    .groupBy('rule_name')
+    .execute()
+  return new Map(rows.map(({ rule_name, opened_at }) => [rule_name, opened_at]))
 }
 
 /** Returns the names of the channels of a project. */

@@ -25,6 +25,10 @@ const evaluationSchema = record('IncidentRuleEvaluation', {
   open_incidents: z
     .int()
     .describe('Unresolved incidents to which the rule contributed, orphaned ones too.'),
+  last_opened_at: z.iso
+    .datetime()
+    .nullable()
+    .describe('When the newest incident of the rule was opened; null without one.'),
   firing: z.boolean().describe('Whether a group fires.'),
   healthy: z.boolean().describe('Whether the last evaluation succeeded.'),
   partial: z.boolean().describe('Whether the newest slot waits for accepted rows to be stored.'),
@@ -147,6 +151,7 @@ function toEvaluation(evaluated: RuleEvaluation | undefined): z.input<typeof eva
     groups: row?.groups ?? 0,
     overflow: row?.overflow ?? 0,
     open_incidents: evaluated?.open_incidents ?? 0,
+    last_opened_at: evaluated?.last_opened_at ?? null,
     firing: evaluated?.firing ?? false,
     healthy: (row?.failures ?? 0) === 0,
     partial: row?.partial ?? false,

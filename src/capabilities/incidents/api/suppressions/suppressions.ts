@@ -16,7 +16,14 @@ import {
   versionToReplace,
 } from '../../../../platform/http/index.ts'
 import { requesterOf } from '../../../jobs/index.ts'
-import { suppressionBody, suppressionShape, timesOf } from '../../muting/suppression.ts'
+import {
+  occurrences_max,
+  occurrencesOf,
+  suppressionBody,
+  suppressionShape,
+  suppressionWindow,
+  timesOf,
+} from '../../muting/suppression.ts'
 import { type NamedRule, suppressionWarnings } from '../../muting/suppression-warnings.ts'
 import type { IncidentRoutesDeps } from '../contract.ts'
 import { ruleReferences } from '../rules/store.ts'
@@ -55,6 +62,12 @@ const suppressionSchema = record('IncidentSuppression', {
   state: stateSchema.describe('`expired`: never in effect again.'),
   active: z.boolean().describe('Whether it is in effect now.'),
   next_start: z.iso.datetime().nullable().describe('Next start of a window; null without one.'),
+  next_windows: z
+    .array(suppressionWindow)
+    .max(occurrences_max)
+    .describe(
+      'Times in which it mutes, within the next 14 days, in order. Of a schedule, the next 100.',
+    ),
   muted_incidents: z.int().describe('Unresolved incidents that it mutes now.'),
   warnings: z
     .array(z.string())
@@ -97,17 +110,18 @@ export function listSuppressions({ db, clock }: IncidentRoutesDeps): Route {
         ruleReferences(db, project_id),
       ])
       const now_ms = clock.now_ms()
-      const matching = stored
-        .map((one) => toReply(one, { muted, rules, now_ms }))
-        .filter((one) => state === undefined || one.state === state)
+      const matching = stored.filter(
+        ({ spec }) => state === undefined || timesOf(spec, now_ms).state === state,
+      )
       const rows = matching
-        .filter((one) => before === undefined || one.suppression_id < before)
+        .filter(({ id }) => before === undefined || id < before)
         .slice(0, limit + 1)
       const page = idPage(
         { rows, counted: matching.length },
-        { list: name, limit, idOf: ({ suppression_id }) => suppression_id },
+        { list: name, limit, idOf: ({ id }) => id },
       )
-      return { suppressions: page.items, ...page.info }
+      const suppressions = page.items.map((one) => toReply(one, { muted, rules, now_ms }))
+      return { suppressions, ...page.info }
     },
   })
 }
@@ -249,6 +263,9 @@ async function toAnswer({ db, clock }: IncidentRoutesDeps, stored: StoredSuppres
   return new Answer(toReply(stored, { muted, rules, now_ms: clock.now_ms() }), { headers })
 }
 
+/** Time ahead for which windows are shown. */
+const shown_ms = 14 * 86_400_000
+
 type ReplyFacts = {
   muted: ReadonlyMap<string, number>
   rules: readonly NamedRule[]
@@ -265,6 +282,10 @@ function toReply(
     ...spec,
     ...{ state, active: state === 'active' },
     next_start: next_start_ms === null ? null : new Date(next_start_ms).toISOString(),
+    next_windows: occurrencesOf(spec, now_ms, now_ms + shown_ms).map((time) => ({
+      from: new Date(time.from_ms).toISOString(),
+      to: new Date(time.to_ms).toISOString(),
+    })),
     muted_incidents: muted.get(suppression_id) ?? 0,
     warnings: suppressionWarnings(spec, rules, now_ms),
     ...row,

@@ -118,7 +118,7 @@ async function detailsOf(
     unit: rule === undefined ? '' : unitOf(rule),
     task_id: subject?.task_id ?? null,
     trace_id: place?.trace_id ?? traced?.trace_id ?? null,
-    step: place?.start_step ?? null,
+    step: finding?.task_id === subject?.task_id ? (place?.start_step ?? null) : null,
     examples: shown,
   }
 }
@@ -146,21 +146,18 @@ async function storeDetails(db: IncidentDb, id: string, details: MessageDetails)
   `.execute(db)
 }
 
-/** Returns the pages about an incident. They open for people who signed in there. */
+/** Returns the pages of the console about an incident. They open for people who signed in there. */
 export function linksOf(
   { incident, details }: Pick<Message, 'incident' | 'details'>,
   public_url: string | undefined,
 ): MessageLinks | undefined {
   if (public_url === undefined) return undefined
-  const page = (path: string) => `${public_url}${path}?project_id=${incident.project_id}`
-  const { task_id = null, trace_id = null } = details ?? {}
+  const project = `${public_url.replace(/\/$/, '')}/p/${incident.project_id}`
+  const { task_id = null, trace_id = null, step = null } = details ?? {}
+  const at = step === null ? '' : `?step=${step}`
   return {
-    incident: page(`/api/v2/observability/incidents/${incident.incident_id}`),
-    ...(task_id !== null && {
-      task: page(`/api/v1/tasks/${encodeURIComponent(task_id)}/timeline`),
-    }),
-    ...(trace_id !== null && {
-      trace: page(`/api/v2/observability/traces/${encodeURIComponent(trace_id)}/explorer`),
-    }),
+    incident: `${project}/incidents/${incident.incident_id}`,
+    ...(task_id !== null && { task: `${project}/tasks/${encodeURIComponent(task_id)}${at}` }),
+    ...(trace_id !== null && { trace: `${project}/traces/${encodeURIComponent(trace_id)}` }),
   }
 }

@@ -1,0 +1,17 @@
+let ahead_ms = 0
+
+/** A difference below this is the age of the reply, and of the whole seconds of its date. */
+const tolerated_ms = 5_000
+
+/** Notes the date of a reply. The clock of the browser may be wrong, even by hours. */
+export function noteServerDate(date: string | null, now_ms: number): void {
+  const at_ms = Date.parse(date ?? '')
+  if (Number.isNaN(at_ms)) return
+  const difference_ms = at_ms - now_ms
+  ahead_ms = Math.abs(difference_ms) > tolerated_ms ? difference_ms : 0
+}
+
+/** Returns the time of the server, for ranges that end now. */
+export function serverTime(now_ms: number): number {
+  return now_ms + ahead_ms
+}

@@ -1,0 +1,185 @@
+import { Link } from '@tanstack/react-router'
+import { api, call } from '../../api/client.ts'
+import { usePages } from '../../api/pages.ts'
+import type { ArchiveRun } from '../../api/schema.gen.d.ts'
+import { useProjectId } from '../../app/project.ts'
+import { useUrlState } from '../../app/use-search.ts'
+import { formatBytes, formatCount } from '../../ui/format.ts'
+import { HereLink } from '../../ui/here-link.tsx'
+import { Actor, isUnderWay, Progress, pollWhile, useRefetchWhile } from '../../ui/job.tsx'
+import { Json } from '../../ui/json.tsx'
+import { List } from '../../ui/list.tsx'
+import { Button, Facts, State, Tile, Time } from '../../ui/parts.tsx'
+import { Empty, Loaded } from '../../ui/states.tsx'
+import type { Column } from '../../ui/table.tsx'
+import { Plain } from '../../ui/text.tsx'
+import ui from '../../ui/ui.module.css'
+import { archivedSpans } from './archived.ts'
+import { StartRestore } from './start-restore.tsx'
+
+const path = '/api/v2/observability/archive/runs'
+
+/** The archive runs, and what verified archives contain; or one run, by the URL. */
+export function ArchiveRuns() {
+  const [{ run }] = useUrlState()
+  return run === undefined ? <RunList /> : <RunPage job_id={run} />
+}
+
+function RunList() {
+  const project_id = useProjectId()
+  const [, change] = useUrlState()
+  const runs = usePages(
+    ['archive-runs', project_id],
+    (cursor, signal) => call.GET(path, { params: { query: { limit: 200, cursor } }, signal }),
+    (each) => each.runs,
+  )
+  useRefetchWhile(
+    runs.rows.some(({ state }) => isUnderWay(state)),
+    runs.refetch,
+  )
+  return (
+    <div className={ui.stack}>
+      <Coverage runs={runs.rows} />
+      <List
+        label="Archive runs"
+        pages={runs}
+        columns={columns}
+        keyOf={({ job_id }) => job_id}
+        onOpen={({ job_id }) => change({ run: job_id }, { push: true })}
+        empty={
+          <Empty title="Nothing is archived">
+            <p>Archive some days here, or set a schedule in the policy of retention.</p>
+            <Link to="/p/$project_id/retention" params={{ project_id }}>
+              Open the policy
+            </Link>
+          </Empty>
+        }
+      />
+    </div>
+  )
+}
+
+/** Says what verified archives contain whole, and when the schedule archives again. */
+function Coverage({ runs }: { runs: readonly ArchiveRun[] }) {
+  const policy = api.useQuery('get', '/api/v2/observability/retention-policy')
+  const spans = archivedSpans(runs)
+  const last = spans.at(-1)
+  const next = policy.data && 'next_archive_at' in policy.data ? policy.data.next_archive_at : null
+  return (
+    <>
+      <div className={ui.tiles}>
+        <Tile name="Archived whole until">{last ? last.to.slice(0, 10) : 'nothing'}</Tile>
+        <Tile name="Next by the schedule">{next === null ? 'none' : <Time at={next} />}</Tile>
+      </div>
+      {spans.length > 0 && (
+        <p className={ui.soft}>
+          Whole in verified archives (UTC):{' '}
+          {spans.map(({ from, to }) => `${from.slice(0, 10)} to ${to.slice(0, 10)}`).join(', ')}.
+          Archives stay until you delete their files in the bucket.
+        </p>
+      )}
+    </>
+  )
+}
+
+const windowText = ({ from, to }: { from: string; to: string }) =>
+  `${from.slice(0, 16).replace('T', ' ')} to ${to.slice(0, 16).replace('T', ' ')}`
+
+function progressOf({ state, progress }: ArchiveRun): string {
+  if (state === 'queued') return 'Waiting for a worker'
+  if (progress === null) return 'Waiting for inserts in progress'
+  const place = progress.kind === null ? '' : `, now ${progress.kind} of ${progress.day}`
+  return `${formatCount(progress.rows)} rows in ${formatCount(progress.files)} files${place}`
+}
+
+const columns: Column<ArchiveRun>[] = [
+  {
+    id: 'window',
+    head: 'Window (UTC)',
+    cell: ({ job_id, window }) => (
+      <HereLink change={{ run: job_id }}>{windowText(window)}</HereLink>
+    ),
+  },
+  { id: 'state', head: 'State', cell: ({ state }) => <State of={state} /> },
+  {
+    id: 'what',
+    head: 'What',
+    wide: true,
+    cell: ({ kinds, where }) => (kinds.length === 5 && where === null ? 'all' : 'a part'),
+  },
+  {
+    id: 'rows',
+    head: 'Rows',
+    number: true,
+    cell: (run) =>
+      run.result === null ? isUnderWay(run.state) && progressOf(run) : formatCount(run.result.rows),
+  },
+  {
+    id: 'bytes',
+    head: 'Size',
+    number: true,
+    wide: true,
+    cell: ({ result }) => result && formatBytes(result.bytes),
+  },
+  {
+    id: 'reason',
+    head: 'Reason',
+    wide: true,
+    cell: ({ reason }) => reason !== null && <Plain>{reason}</Plain>,
+  },
+  {
+    id: 'created',
+    head: 'Asked',
+    number: true,
+    cell: ({ created_at }) => <Time at={created_at} ago />,
+  },
+]
+
+function RunPage({ job_id }: { job_id: string }) {
+  const [, change] = useUrlState()
+  const query = api.useQuery(
+    'get',
+    `${path}/{job_id}`,
+    { params: { path: { job_id } } },
+    { refetchInterval: ({ state }) => pollWhile([state.data?.state]) },
+  )
+  return (
+    <div className={ui.stack}>
+      <div>
+        <Button small onClick={() => change({ run: undefined }, { push: true })}>
+          ← All archives
+        </Button>
+      </div>
+      <Loaded query={query} what="Reading the run">
+        {(run) => (
+          <>
+            <div className={ui.row}>
+              <h2>{windowText(run.window)}</h2>
+              <State of={run.state} />
+              {run.result !== null && <StartRestore archive={run} />}
+            </div>
+            {isUnderWay(run.state) && <Progress label={progressOf(run)} />}
+            <Facts
+              of={[
+                ['Kinds', run.kinds.join(', ')],
+                ['Filter', run.where && <Json key="w" value={run.where} />],
+                ['Reason', run.reason && <Plain key="r">{run.reason}</Plain>],
+                ['Rows', run.result && formatCount(run.result.rows)],
+                ['Files', run.result && formatCount(run.result.files)],
+                ['Size', run.result && formatBytes(run.result.bytes)],
+                ['Verified', run.result && 'each file was read back, byte for byte'],
+                ['Manifest', run.result && <Plain key="m">{run.result.manifest}</Plain>],
+                ['SHA-256', run.result && <code key="s">{run.result.manifest_sha256}</code>],
+                ['Stored before', run.result && <Time key="b" at={run.result.stored_before} />],
+                ['Asked by', <Actor key="a" of={run.requested_by} />],
+                ['Asked', <Time key="c" at={run.created_at} />],
+                ['Ended', run.ended_at && <Time key="e" at={run.ended_at} />],
+                ['Error', run.error && <Plain key="x">{run.error}</Plain>],
+              ]}
+            />
+          </>
+        )}
+      </Loaded>
+    </div>
+  )
+}

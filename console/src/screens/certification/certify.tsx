@@ -1,0 +1,123 @@
+import { useQueryClient } from '@tanstack/react-query'
+import { type FormEvent, useState } from 'react'
+import { api } from '../../api/client.ts'
+import { Problem } from '../../api/problem.ts'
+import type { ReleaseCertificationRequest } from '../../api/schema.gen.d.ts'
+import { useHasRole } from '../../app/project.ts'
+import { useUrlState } from '../../app/use-search.ts'
+import { Dialog } from '../../ui/dialog.tsx'
+import { faultAt, SelectField, TextField } from '../../ui/fields.tsx'
+import { Button } from '../../ui/parts.tsx'
+import { Fault } from '../../ui/states.tsx'
+import ui from '../../ui/ui.module.css'
+import { path, policiesPath } from './paths.ts'
+
+const week_ms = 7 * 86_400_000
+
+/** Asks for the certification of a release. */
+export function CertifyButton() {
+  const [isOpen, setOpen] = useState(false)
+  const isEditor = useHasRole('editor')
+  return (
+    <>
+      <Button
+        look="primary"
+        disabled={!isEditor}
+        title={isEditor ? undefined : 'Editors of the project certify releases'}
+        onClick={() => setOpen(true)}
+      >
+        Certify a release…
+      </Button>
+      <Dialog title="Certify a release" open={isOpen} onClose={() => setOpen(false)}>
+        {isOpen && <CertifyForm onDone={() => setOpen(false)} />}
+      </Dialog>
+    </>
+  )
+}
+
+function CertifyForm({ onDone }: { onDone: () => void }) {
+  const [, change] = useUrlState()
+  const client = useQueryClient()
+  const policies = api.useQuery('get', policiesPath, { params: { query: { limit: 200 } } })
+  const start = api.useMutation('post', path, {
+    onSuccess: async ({ certification_id }) => {
+      await client.invalidateQueries({ queryKey: ['certifications'] })
+      change({ tab: undefined, id: certification_id }, { push: true })
+      onDone()
+    },
+  })
+  const faults = start.error instanceof Problem ? start.error.faults : undefined
+  const submit = (event: FormEvent<HTMLFormElement>) => {
+    event.preventDefault()
+    start.mutate({ body: requestOf(new FormData(event.currentTarget)) })
+  }
+  const names = policies.data?.policies.map(({ policy_id }) => policy_id) ?? []
+  const options = [...new Set(['default', ...names])].map((id) => [id, id] as const)
+  return (
+    <form className={ui.stack} onSubmit={submit}>
+      <TextField label="Name" name="name" required fault={faultAt(faults, '/release/name')} />
+      <TextField
+        label="Version"
+        name="version"
+        required
+        fault={faultAt(faults, '/release/version')}
+      />
+      <TextField
+        label="Digest of the image"
+        name="image_digest"
+        placeholder="sha256:…"
+        hint="Optional. The statement is then about this image."
+        fault={faultAt(faults, '/release/image_digest')}
+      />
+      <TextField
+        label="Environment"
+        name="environment"
+        hint="Empty: tasks without an environment."
+        fault={faultAt(faults, '/environment')}
+      />
+      <SelectField label="Policy" name="policy_id" options={options} />
+      <TextField
+        label="Tasks since"
+        name="from"
+        type="date"
+        defaultValue={new Date(Date.now() - week_ms).toISOString().slice(0, 10)}
+        hint="UTC. Only the first certification of a release chooses its start."
+        fault={faultAt(faults, '/window/from')}
+      />
+      <TextField
+        label="Version to compare with"
+        name="baseline"
+        hint="Optional: the baseline of gates of the kind regression."
+        fault={faultAt(faults, '/baseline/version')}
+      />
+      {start.error !== null && <Fault error={start.error} />}
+      <div className={ui.row}>
+        <Button type="submit" look="primary" disabled={start.isPending}>
+          {start.isPending ? 'Starting…' : 'Certify'}
+        </Button>
+        <span className={ui.soft}>New evidence uses one of the attempts of the release.</span>
+      </div>
+    </form>
+  )
+}
+
+function requestOf(form: FormData): ReleaseCertificationRequest {
+  const text = (name: string) => String(form.get(name) ?? '').trim()
+  const [from, version] = [text('from'), text('baseline')]
+  const environment = text('environment') || null
+  return {
+    release: {
+      name: text('name'),
+      version: text('version'),
+      image_digest: text('image_digest') || null,
+      tags: null,
+    },
+    environment,
+    policy_id: text('policy_id') || 'default',
+    ...(from !== '' && { window: { from: `${from}T00:00:00Z` } }),
+    ...(version !== '' && {
+      baseline: { name: null, version, tags: null, environment, eval_run_ids: [] },
+    }),
+    eval_run_ids: [],
+  }
+}

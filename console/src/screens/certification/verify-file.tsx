@@ -1,0 +1,45 @@
+import { type FormEvent, useState } from 'react'
+import { useProjectId } from '../../app/project.ts'
+import { TextField } from '../../ui/fields.tsx'
+import { Button } from '../../ui/parts.tsx'
+import { notifyFault } from '../../ui/toasts.tsx'
+import ui from '../../ui/ui.module.css'
+import { type Verification, verifyStatement } from './statement.ts'
+import { readServerKeys } from './statement-box.tsx'
+import { Checks } from './statement-checks.tsx'
+
+/** Checks a statement from a file, with the keys of this server or of another file. */
+export function VerifyFile() {
+  const project_id = useProjectId()
+  const [result, setResult] = useState<Verification>()
+  const check = async (form: FormData) => {
+    const [statement, keys] = [form.get('statement'), form.get('keys')]
+    if (!(statement instanceof File)) return
+    const isOwn = keys instanceof File && keys.size > 0
+    const keysText = isOwn ? await keys.text() : await readServerKeys()
+    const expected = { project_id, now_ms: Date.now() }
+    setResult(await verifyStatement(await statement.text(), keysText, expected))
+  }
+  const submit = (event: FormEvent<HTMLFormElement>) => {
+    event.preventDefault()
+    void check(new FormData(event.currentTarget)).catch(notifyFault)
+  }
+  return (
+    <form className={ui.stack} onSubmit={submit}>
+      <TextField label="Statement" name="statement" type="file" accept=".json" required />
+      <TextField
+        label="Keys"
+        name="keys"
+        type="file"
+        accept=".json"
+        hint="A key set that you kept. Without a file, the keys of this server are used."
+      />
+      <div>
+        <Button type="submit" look="primary">
+          Check the statement
+        </Button>
+      </div>
+      {result !== undefined && <Checks of={result} />}
+    </form>
+  )
+}

@@ -1,0 +1,33 @@
+import { api } from '../../api/client.ts'
+import { useProjectId } from '../../app/project.ts'
+
+const members_max = 200
+
+/** Reads the members of the project, for choices and names. */
+export function useMembers() {
+  const project_id = useProjectId()
+  return api.useQuery(
+    'get',
+    '/api/v2/access/projects/{project_id}/members',
+    { params: { path: { project_id }, query: { limit: members_max } } },
+    { staleTime: 60_000 },
+  )
+}
+
+/**
+ * Returns a function that names who did something: `user:<id>` becomes the name or e-mail of a member.
+ * Others, and people who left, keep their id.
+ */
+export function useNames(): (by: string) => string {
+  const { data } = useMembers()
+  const names = new Map(
+    (data?.members ?? []).map(({ user_id, display_name, email }) => [
+      user_id,
+      display_name === '' ? email : display_name,
+    ]),
+  )
+  return (by) => {
+    const id = by.startsWith('user:') ? by.slice('user:'.length) : by
+    return names.get(id) ?? by
+  }
+}

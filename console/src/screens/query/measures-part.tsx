@@ -1,0 +1,300 @@
+import type { Measure, MeasureFunction, QueryField } from '../../api/schema.gen.d.ts'
+import { Button } from '../../ui/parts.tsx'
+import { type Body, functions, type GroupBy } from './body.ts'
+import { Flag, type PartProps, SortPart } from './builder-parts.tsx'
+import { bucketWidths } from './drill.ts'
+import { type Choices, ChoicesProvider, FieldSelect, useChoices } from './fields.tsx'
+import { FilterEditor } from './filter-editor.tsx'
+import { placed, withItem } from './placed.ts'
+import css from './query.module.css'
+
+const functionTexts: Record<MeasureFunction, string> = {
+  count: 'number of records',
+  count_distinct: 'number of different',
+  sum: 'sum of',
+  avg: 'average of',
+  min: 'smallest',
+  max: 'largest',
+  p50: 'median of',
+  p90: '90th percentile of',
+  p95: '95th percentile of',
+  p99: '99th percentile of',
+  rate: 'per second',
+  error_rate: 'share of errors',
+}
+
+/** What an aggregate measures, and the groups. */
+export function MeasuresPart({ body, change }: PartProps) {
+  const { measures = [] } = body
+  const withFill = body.fill === true
+  return (
+    <>
+      <fieldset className={css.part}>
+        <legend>Measure</legend>
+        {placed(measures).map(({ item, at, key }) => (
+          <MeasureLine
+            key={key}
+            measure={item}
+            isOnly={measures.length === 1}
+            onChange={(changed) => change({ measures: withItem(measures, at, changed) })}
+          />
+        ))}
+        <div className={css.line}>
+          <Button
+            small
+            onClick={() => {
+              const as = freeName('count', measures)
+              change({ measures: [...measures, { fn: 'count', as }] })
+            }}
+          >
+            Add a measure
+          </Button>
+        </div>
+      </fieldset>
+      <GroupsPart body={body} change={change} />
+      <ChoicesProvider value={useColumns(body)}>
+        <FilterEditor
+          title="Keep groups where"
+          filter={body.having}
+          first={measures[0]?.as ?? ''}
+          onChange={(having) => change({ having })}
+        />
+        {!withFill && <SortPart body={body} change={change} />}
+      </ChoicesProvider>
+    </>
+  )
+}
+
+function freeName(wanted: string, measures: readonly Measure[]): string {
+  const isTaken = (name: string) => measures.some(({ as }) => as === name)
+  let [name, at] = [wanted, 2]
+  while (isTaken(name)) name = `${wanted}_${at++}`
+  return name
+}
+
+/** Returns the measures as fields that can be compared and sorted by. */
+function useColumns({ measures = [], group_by = [] }: Body): Choices {
+  const { all, fields } = useChoices()
+  const typeOf = ({ fn, field }: Measure): QueryField['type'] => {
+    if (fn === 'count' || fn === 'count_distinct') return 'integer'
+    const type = fields.find(({ name }) => name === field)?.type
+    return type === 'decimal' || type === 'time' ? type : 'float'
+  }
+  const flags = { nullable: true, large: false, indexed: false, sortable: true, groupable: false }
+  const measured = measures.map((each) => {
+    return { name: each.as, type: typeOf(each), description: '', ...flags }
+  })
+  const groups = group_by.map((each) => {
+    const name = typeof each === 'string' ? each : 'time_bucket'
+    return { name, type: 'text' as const, description: '', ...flags }
+  })
+  return { all, maps: [], fields: [...measured, ...groups] }
+}
+
+function MeasureLine({
+  measure,
+  isOnly,
+  onChange,
+}: {
+  measure: Measure
+  isOnly: boolean
+  onChange: (measure: Measure | undefined) => void
+}) {
+  const { all } = useChoices()
+  const { fn, field, as } = measure
+  const needsField = !all.functions_without_field.includes(fn)
+  const takesField = needsField || fn === 'rate'
+  const isAllowed = (of: MeasureFunction) => (candidate: QueryField) =>
+    all.types.find(({ type }) => type === candidate.type)?.functions.includes(of) === true
+  const { fields } = useChoices()
+  const setFunction = (next: MeasureFunction) => {
+    const kept = fields.find((each) => each.name === field && isAllowed(next)(each))?.name
+    const asks = !all.functions_without_field.includes(next)
+    const usual = fields.find((each) => each.name === 'duration_ms' && isAllowed(next)(each))
+    const chosen = kept ?? (asks ? (usual ?? fields.find(isAllowed(next)))?.name : undefined)
+    onChange({ fn: next, ...(chosen && { field: chosen }), as: nameOf(next, chosen) })
+  }
+  return (
+    <div className={css.line}>
+      <select
+        aria-label="Function"
+        value={fn}
+        onChange={(event) => setFunction(event.target.value as MeasureFunction)}
+      >
+        {functions.map((each) => (
+          <option key={each} value={each}>
+            {functionTexts[each]}
+          </option>
+        ))}
+      </select>
+      {takesField && (
+        <FieldSelect
+          label={`Field of ${fn}`}
+          value={field ?? ''}
+          allow={isAllowed(fn)}
+          withKeys
+          {...(!needsField && { none: 'records' })}
+          onChange={(name) =>
+            onChange(name === '' ? { fn, as } : { fn, field: name, as: nameOf(fn, name) })
+          }
+        />
+      )}
+      as
+      <input
+        type="text"
+        aria-label={`Name of the measure ${as}`}
+        value={as}
+        onChange={(event) => onChange({ ...measure, as: event.target.value })}
+      />
+      {!isOnly && (
+        <Button small look="plain" aria-label={`Remove ${as}`} onClick={() => onChange(undefined)}>
+          ×
+        </Button>
+      )}
+    </div>
+  )
+}
+
+/** Returns the usual name of a measure: `p95_duration_ms`. */
+function nameOf(fn: MeasureFunction, field: string | undefined): string {
+  const name = field === undefined ? fn : `${fn}_${field}`
+  return name
+    .toLowerCase()
+    .replaceAll(/[^a-z0-9_]/g, '_')
+    .slice(0, 64)
+}
+
+function GroupsPart({ body, change }: PartProps) {
+  const { group_by = [], measures = [], top_n, fill } = body
+  const bucket = group_by.find((each) => typeof each !== 'string')
+  const names = group_by.filter((each) => typeof each === 'string')
+  const set = (groups: GroupBy[]) =>
+    change({
+      group_by: groups.length === 0 ? undefined : groups,
+      ...(groups.every((each) => typeof each === 'string') && { fill: undefined }),
+      ...(groups.every((each) => typeof each !== 'string') && { top_n: undefined }),
+    })
+  const setBucket = (width: string) => {
+    if (width === '') return set(names)
+    const others = bucket === undefined ? group_by : group_by.filter((each) => each !== bucket)
+    return set([...others, { time_bucket: width }])
+  }
+  const { fields } = useChoices()
+  const free = fields.find(({ name, groupable }) => groupable && !names.includes(name))?.name
+  const top = { n: 5, by: measures[0]?.as ?? '', other: true }
+  return (
+    <fieldset className={css.part}>
+      <legend>By</legend>
+      {placed(group_by).map(({ item, at, key }) =>
+        typeof item !== 'string' ? null : (
+          <div key={key} className={css.line}>
+            <FieldSelect
+              label="Group by"
+              value={item}
+              allow={({ groupable }) => groupable}
+              withKeys
+              onChange={(name) => set(withItem<GroupBy>(group_by, at, name))}
+            />
+            <Button
+              small
+              look="plain"
+              aria-label={`Remove the group ${item}`}
+              onClick={() => set(withItem(group_by, at, undefined))}
+            >
+              ×
+            </Button>
+          </div>
+        ),
+      )}
+      <div className={css.line}>
+        <Button
+          small
+          disabled={free === undefined}
+          onClick={() => free !== undefined && set([...group_by, free])}
+        >
+          Add a group
+        </Button>
+        over time
+        <BucketSelect width={bucket?.time_bucket ?? ''} onChange={setBucket} />
+        <Flag
+          label="with empty buckets"
+          isOn={fill === true}
+          isShown={bucket !== undefined}
+          onChange={(isOn) =>
+            change({
+              fill: isOn || undefined,
+              ...(isOn && { having: undefined, order_by: undefined }),
+            })
+          }
+        />
+        <Flag
+          label="only the largest groups"
+          isOn={top_n !== undefined}
+          isShown={names.length > 0}
+          onChange={(isOn) => change({ top_n: isOn ? top : undefined, having: undefined })}
+        />
+        {top_n !== undefined && <TopInputs top={top_n} measures={measures} change={change} />}
+      </div>
+    </fieldset>
+  )
+}
+
+function BucketSelect({ width, onChange }: { width: string; onChange: (width: string) => void }) {
+  const widths = [...new Set([...bucketWidths, ...(width === '' ? [] : [width])])]
+  return (
+    <select
+      aria-label="Width of the buckets of time"
+      value={width}
+      onChange={(event) => onChange(event.target.value)}
+    >
+      <option value="">no buckets</option>
+      {widths.map((each) => (
+        <option key={each} value={each}>
+          {each}
+        </option>
+      ))}
+    </select>
+  )
+}
+
+function TopInputs({
+  top,
+  measures,
+  change,
+}: {
+  top: NonNullable<Body['top_n']>
+  measures: readonly Measure[]
+  change: PartProps['change']
+}) {
+  return (
+    <>
+      <input
+        type="number"
+        className={css.short}
+        aria-label="Number of groups"
+        min={1}
+        max={100}
+        value={top.n}
+        onChange={(event) => change({ top_n: { ...top, n: Number(event.target.value) } })}
+      />
+      by
+      <select
+        aria-label="Measure that ranks the groups"
+        value={top.by}
+        onChange={(event) => change({ top_n: { ...top, by: event.target.value } })}
+      >
+        {[...new Set([...measures.map(({ as }) => as), top.by])].map((as) => (
+          <option key={as} value={as}>
+            {as}
+          </option>
+        ))}
+      </select>
+      <Flag
+        label="and all others as one"
+        isOn={top.other !== false}
+        isShown
+        onChange={(other) => change({ top_n: { ...top, other } })}
+      />
+    </>
+  )
+}

@@ -1,0 +1,194 @@
+import { useQueryClient } from '@tanstack/react-query'
+import { useState } from 'react'
+import { call } from '../../api/client.ts'
+import { usePages } from '../../api/pages.ts'
+import type { SavedQuery } from '../../api/schema.gen.d.ts'
+import { useHasRole, useProjectId } from '../../app/project.ts'
+import { Confirm } from '../../ui/dialog.tsx'
+import { List } from '../../ui/list.tsx'
+import { Badge, Button, Time } from '../../ui/parts.tsx'
+import { Empty } from '../../ui/states.tsx'
+import type { Column } from '../../ui/table.tsx'
+import { Plain } from '../../ui/text.tsx'
+import { notify, notifyFault } from '../../ui/toasts.tsx'
+import ui from '../../ui/ui.module.css'
+import { ParameterDialog } from './parameter-dialog.tsx'
+import { SaveDialog } from './save-dialog.tsx'
+import { bodyOfSaved } from './saved-body.ts'
+import { deleteSaved, readSaved } from './saved-calls.ts'
+import type { Draft } from './use-draft.ts'
+
+const page = 50
+
+type Opened = { what: 'rename' | 'delete' | 'parameters'; saved: SavedQuery }
+
+/** The saved queries that the person can see: own ones, and those of the project. */
+export function SavedList({ open }: { open: Draft['open'] }) {
+  const project_id = useProjectId()
+  const [opened, setOpened] = useState<Opened>()
+  const pages = usePages(
+    ['saved queries', project_id],
+    (cursor, signal) =>
+      call.GET('/api/v2/observability/saved-queries', {
+        params: { query: { limit: page, cursor } },
+        signal,
+      }),
+    (each) => each.saved_queries as SavedQuery[],
+  )
+  const run = (saved: SavedQuery) => {
+    if (saved.parameters.length > 0) setOpened({ what: 'parameters', saved })
+    else openSaved(saved, {}, open)
+  }
+  const close = () => setOpened(undefined)
+  return (
+    <>
+      <List
+        label="Saved queries"
+        pages={pages}
+        columns={useColumns(run, setOpened)}
+        keyOf={({ saved_query_id }) => saved_query_id}
+        onOpen={run}
+        empty={
+          <Empty title="No saved queries yet">
+            <p>Write a query, then choose “Save”. Scripts run it with its id.</p>
+          </Empty>
+        }
+      />
+      {opened?.what === 'rename' && <SaveDialog saved={opened.saved} onClose={close} />}
+      {opened?.what === 'delete' && <DeleteDialog saved={opened.saved} onClose={close} />}
+      {opened?.what === 'parameters' && (
+        <ParameterDialog
+          saved={opened.saved}
+          onClose={close}
+          onRun={(values) => openSaved(opened.saved, values, open)}
+        />
+      )}
+    </>
+  )
+}
+
+function openSaved(
+  saved: SavedQuery,
+  values: Readonly<Record<string, unknown>>,
+  open: Draft['open'],
+): void {
+  const { body, window, fault } = bodyOfSaved(saved, values)
+  if (body === undefined) notifyFault(new Error(fault))
+  else open(body, { window, saved: saved.saved_query_id })
+}
+
+function useColumns(
+  run: (saved: SavedQuery) => void,
+  setOpened: (opened: Opened) => void,
+): Column<SavedQuery>[] {
+  const canEdit = useHasRole('editor')
+  const reason = canEdit ? undefined : 'Changing a saved query needs the role editor'
+  return [
+    {
+      id: 'name',
+      head: 'Name',
+      cell: (saved) => (
+        <div>
+          <Button small look="plain" onClick={() => run(saved)}>
+            <Plain>{saved.name}</Plain>
+          </Button>
+          {saved.description !== '' && (
+            <p className={ui.soft}>
+              <Plain>{saved.description}</Plain>
+            </p>
+          )}
+          {saved.broken.map(({ pointer, detail }) => (
+            <p key={pointer} className={ui.fault}>
+              <Badge tone="bad">broken</Badge> <Plain>{`${pointer}: ${detail}`}</Plain>
+            </p>
+          ))}
+        </div>
+      ),
+    },
+    {
+      id: 'kind',
+      head: 'Reads',
+      wide: true,
+      cell: ({ kind, body }) => (
+        <Plain>{`${kind === 'query' ? 'records' : 'measures'} of ${String(body['entity'])}`}</Plain>
+      ),
+    },
+    {
+      id: 'visibility',
+      head: 'For',
+      cell: ({ visibility }) => (visibility === 'project' ? 'the project' : 'only you'),
+    },
+    {
+      id: 'updated_at',
+      head: 'Changed',
+      number: true,
+      wide: true,
+      cell: ({ updated_at }) => <Time at={updated_at} ago />,
+    },
+    {
+      id: 'actions',
+      head: <span className={ui.visuallyHidden}>Actions</span>,
+      cell: (saved) => (
+        <div className={ui.row}>
+          <Button
+            small
+            disabled={!canEdit}
+            title={reason}
+            aria-label={`Rename ${saved.name}`}
+            onClick={() => setOpened({ what: 'rename', saved })}
+          >
+            Rename
+          </Button>
+          <Button
+            small
+            look="danger"
+            disabled={!canEdit}
+            title={reason}
+            aria-label={`Delete ${saved.name}`}
+            onClick={() => setOpened({ what: 'delete', saved })}
+          >
+            Delete
+          </Button>
+        </div>
+      ),
+    },
+  ]
+}
+
+function DeleteDialog({ saved, onClose }: { saved: SavedQuery; onClose: () => void }) {
+  const client = useQueryClient()
+  const [isRunning, setRunning] = useState(false)
+  const remove = async () => {
+    setRunning(true)
+    try {
+      const { etag, saved: current } = await readSaved(saved.saved_query_id)
+      if (current.version !== saved.version) {
+        throw new Error('Somebody else has changed this query since. Read it again, then delete.')
+      }
+      await deleteSaved(saved.saved_query_id, etag)
+      notify(`Deleted ${saved.name}`)
+      onClose()
+    } catch (error) {
+      notifyFault(error)
+    } finally {
+      setRunning(false)
+      await client.invalidateQueries({ queryKey: ['saved queries'] })
+    }
+  }
+  return (
+    <Confirm
+      title="Delete the saved query?"
+      action="Delete the query"
+      open
+      isRunning={isRunning}
+      onClose={onClose}
+      onConfirm={() => void remove()}
+    >
+      <p>
+        <Plain>{saved.name}</Plain> is deleted
+        {saved.visibility === 'project' ? ' for everyone in the project' : ''}. Scripts that run it
+        by its id will fail. Recorded data stays.
+      </p>
+    </Confirm>
+  )
+}

@@ -1,0 +1,140 @@
+import type { Finding, TaskFindingList } from '../../../api/schema.gen.d.ts'
+import { useUrlState } from '../../../app/use-search.ts'
+import { formatShare, formatUsd } from '../../../ui/format.ts'
+import { Json } from '../../../ui/json.tsx'
+import { Badge, Button, Facts, Severity } from '../../../ui/parts.tsx'
+import { Plain } from '../../../ui/text.tsx'
+import ui from '../../../ui/ui.module.css'
+import { jumpTo } from '../turns/use-target.ts'
+import css from './head.module.css'
+
+const folded_max = 3
+const severities = ['info', 'low', 'medium', 'high', 'critical']
+
+/** The findings of a task with their evidence, and what could not be checked. */
+export function Findings({ of: { findings, not_checked } }: { of: TaskFindingList }) {
+  const [{ findings: isWhole, shown }, change] = useUrlState()
+  const all = findings
+    .filter(({ state }) => state !== 'withdrawn')
+    .toSorted((a, b) => severities.indexOf(b.severity) - severities.indexOf(a.severity))
+  const isLong = all.length > folded_max
+  const visible = all.filter(
+    ({ finding_id }, at) => at < folded_max || isWhole === '1' || finding_id === shown,
+  )
+  return (
+    <section className={ui.stack} aria-label="Findings">
+      {all.length > 0 && <h2>Findings</h2>}
+      {all.length > 0 && (
+        <ul className={css.findings}>
+          {visible.map((finding) => (
+            <FindingRow key={finding.finding_id} finding={finding} />
+          ))}
+        </ul>
+      )}
+      {isLong && (
+        <Button
+          small
+          aria-expanded={isWhole === '1'}
+          onClick={() => change({ findings: isWhole === '1' ? undefined : '1' })}
+        >
+          {isWhole === '1' ? 'Show the first ones' : `Show all ${all.length} findings`}
+        </Button>
+      )}
+      <NotChecked of={not_checked} />
+    </section>
+  )
+}
+
+function FindingRow({ finding }: { finding: Finding }) {
+  const [{ shown }, change] = useUrlState()
+  const { finding_id, severity, state, summary, type, wasted_cost_usd } = finding
+  const isOpen = shown === finding_id
+  return (
+    <li>
+      <div className={ui.row}>
+        <Severity of={severity} />
+        <code>{type}</code>
+        {state === 'recovered' && <Badge tone="good">recovered</Badge>}
+        <span className={css.summary}>
+          <Plain>{summary}</Plain>
+        </span>
+        {Number(wasted_cost_usd) > 0 && (
+          <span className={ui.soft}>{formatUsd(wasted_cost_usd)} wasted</span>
+        )}
+        <JumpToStep finding={finding} />
+        <Button
+          small
+          aria-expanded={isOpen}
+          onClick={() => change({ shown: isOpen ? undefined : finding_id })}
+        >
+          Evidence
+        </Button>
+      </div>
+      {isOpen && <Evidence of={finding} />}
+    </li>
+  )
+}
+
+function JumpToStep({ finding }: { finding: Finding }) {
+  const [, change] = useUrlState()
+  const { finding_id, start_step, end_step, places } = finding
+  if (start_step === null && places.length === 0) return null
+  const target = start_step === null ? { finding: finding_id } : { step: start_step }
+  const isRange = start_step !== null && end_step !== null && end_step > start_step
+  const name = isRange
+    ? `Steps ${start_step + 1}–${end_step + 1}`
+    : start_step === null
+      ? 'Show the call'
+      : `Step ${start_step + 1}`
+  return (
+    <Button small onClick={() => change(jumpTo(target), { push: true })}>
+      {name}
+    </Button>
+  )
+}
+
+function Evidence({ of: finding }: { of: Finding }) {
+  const { confidence, detector, detector_version, judge, repeats, period, evidence } = finding
+  return (
+    <div className={css.evidence}>
+      <Facts
+        of={[
+          ['Confidence', formatShare(confidence)],
+          ['Repeats', repeats],
+          ['Steps per iteration', period],
+          ['Detector', `${detector}, version ${detector_version}`],
+          ['Judge', judge],
+        ]}
+      />
+      <Json value={evidence} open={3} />
+    </div>
+  )
+}
+
+function NotChecked({ of }: { of: TaskFindingList['not_checked'] }) {
+  const [{ unchecked }, change] = useUrlState()
+  if (of.length === 0) return null
+  const isOpen = unchecked === '1'
+  const byReason = Map.groupBy(of, ({ reason }) => reason)
+  return (
+    <div>
+      <Button
+        small
+        look="plain"
+        aria-expanded={isOpen}
+        onClick={() => change({ unchecked: isOpen ? undefined : '1' })}
+      >
+        {isOpen ? '▾' : '▸'} Not checked by {of.length} detectors
+      </Button>
+      {isOpen && (
+        <ul className={css.unchecked}>
+          {[...byReason].map(([reason, some]) => (
+            <li key={reason}>
+              <Plain>{reason}</Plain>: {some.map(({ detector }) => detector).join(', ')}
+            </li>
+          ))}
+        </ul>
+      )}
+    </div>
+  )
+}

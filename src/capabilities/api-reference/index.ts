@@ -1,0 +1,1 @@
+export { apiReferencePages } from './pages.ts'

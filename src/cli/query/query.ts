@@ -1,0 +1,125 @@
+import { readFile } from 'node:fs/promises'
+import { z } from 'zod'
+import { type Arguments, type CommandIo, exitStatus, UsageError } from '../command.ts'
+import { pageEndText } from '../list-options.ts'
+import { render } from '../output.ts'
+import { openProjectApi, type ProjectApi, readAnswer, readPages } from '../project-api.ts'
+import { countText, durationText } from '../terminal/formats.ts'
+import { explainQuery } from './explain-query.ts'
+import { parametersOf, readQueryText, windowFrom } from './query-body.ts'
+import { rowsCsv, rowsTable } from './rows-text.ts'
+import { findSavedQuery } from './saved-query.ts'
+
+const root = '/api/v2/observability'
+
+/** Runs or explains a query, or runs a saved one, and prints the rows. */
+export async function query(args: Arguments, io: CommandIo): Promise<number> {
+  const sources = [args.words[0], args.value('file'), args.value('saved')]
+  if (sources.filter((source) => source !== undefined).length !== 1) {
+    throw new UsageError('expected one of a query, --file and --saved')
+  }
+  const api = openProjectApi(io)
+  const window = windowFrom(args, io)
+  const { path, body } =
+    args.value('saved') === undefined
+      ? await writtenQuery(args, io, window)
+      : await savedQuery(args, { api, window })
+  if (args.flag('explain')) return explainQuery(body, { args, io, api })
+  const ask = (page: { cursor: string | undefined; limit: number | undefined }) => {
+    const { cursor, limit } = page
+    return api.post(path, {
+      ...body,
+      ...(limit !== undefined && { limit }),
+      ...(cursor !== undefined && { cursor }),
+    })
+  }
+  // An aggregate is one page without a cursor.
+  const answer = path.endsWith('/aggregate')
+    ? { next_cursor: null, ...(await askOnce(args, ask)) }
+    : await readPages(ask, { items: 'rows', args, api })
+  const read = readAnswer(answerSchema, answer, api)
+  io.out(formRows(read, answer, { args, io }))
+  return exitStatus.ok
+}
+
+type Window = ReturnType<typeof windowFrom>
+
+async function askOnce(
+  args: Arguments,
+  ask: (page: { cursor: undefined; limit: number | undefined }) => Promise<unknown>,
+): Promise<object> {
+  if (args.flag('all') || args.value('cursor') !== undefined) {
+    throw new UsageError('an aggregate has one page: expected --limit without --all and --cursor')
+  }
+  const limit = args.value('limit')
+  const answer = await ask({
+    cursor: undefined,
+    limit: limit === undefined ? limit : Number(limit),
+  })
+  return typeof answer === 'object' && answer !== null ? answer : {}
+}
+
+async function writtenQuery(args: Arguments, io: CommandIo, window: Window) {
+  const [text] = args.words
+  if (args.values('param').length > 0) throw new UsageError('--param needs --saved')
+  const source = args.value('file') ?? 'the query'
+  const body = readQueryText(text ?? (await readSource(source, io)), source)
+  const isAggregate = Object.hasOwn(body, 'measures')
+  return {
+    path: `${root}/query${isAggregate ? '/aggregate' : ''}`,
+    body: { ...body, ...(window !== undefined && { window }) },
+  }
+}
+
+async function readSource(path: string, io: CommandIo): Promise<string> {
+  if (path === '-') return io.stdin()
+  try {
+    return await readFile(path, 'utf8')
+  } catch (error) {
+    throw new UsageError(`${path}: ${(error as Error).message}`)
+  }
+}
+
+async function savedQuery(args: Arguments, { api, window }: { api: ProjectApi; window: Window }) {
+  if (args.flag('explain')) {
+    throw new UsageError('--explain needs a query: expected it as an argument or with --file')
+  }
+  const parameters = parametersOf(args.values('param'))
+  const id = await findSavedQuery(args.value('saved') ?? '', api)
+  const path = `${root}/saved-queries/${encodeURIComponent(id)}/run`
+  return { path, body: { parameters, ...(window !== undefined && { window }) } }
+}
+
+const answerSchema = z.object({
+  rows: z.array(z.record(z.string(), z.unknown())),
+  columns: z.array(z.object({ name: z.string(), type: z.string() })),
+  next_cursor: z.string().nullable(),
+  truncated: z.boolean().optional(),
+  served_by: z.string(),
+  fallback_reason: z.string().nullable(),
+  stats: z.object({ rows_read: z.number().nullable(), duration_ms: z.number() }),
+})
+type Answer = z.output<typeof answerSchema>
+
+function formRows(
+  answer: Answer,
+  raw: unknown,
+  { args, io }: { args: Arguments; io: CommandIo },
+): string {
+  const { columns, rows } = answer
+  if (args.value('output') === 'csv') return rowsCsv(columns, rows, io)
+  return render(args, raw, () => {
+    const table = rows.length === 0 ? '' : `${rowsTable(columns, rows, io)}\n`
+    return `${table}${endLines(answer).join('\n')}\n`
+  })
+}
+
+function endLines({ rows, next_cursor, truncated, served_by, fallback_reason, stats }: Answer) {
+  const read = stats.rows_read === null ? '' : `, ${countText(stats.rows_read)} rows read`
+  return [
+    pageEndText({ shown: rows.length, next_cursor }, 'row'),
+    ...(truncated === true ? ['There are more groups: use --limit or a filter.'] : []),
+    `Answered by ${served_by} in ${durationText(stats.duration_ms)}${read}.`,
+    ...(fallback_reason === null ? [] : [`The preferred store did not answer: ${fallback_reason}`]),
+  ]
+}
