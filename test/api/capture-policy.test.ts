@@ -63,11 +63,11 @@ afterAll(async () => {
 
 type Wish = { token?: string; headers?: Record<string, string>; project_id?: string }
 
-async function send(method: 'GET' | 'PUT', body: unknown, wish: Wish = {}) {
+async function send(method: 'GET' | 'PUT' | 'POST', body: unknown, wish: Wish = {}) {
   const { token = owner, headers = {}, project_id = app.first.project_id } = wish
   const reply = await server.inject({
     method,
-    url,
+    url: method === 'POST' ? `${url}/preview` : url,
     headers: {
       ...(token !== '' && { authorization: `Bearer ${token}` }),
       'x-project-id': project_id,
@@ -255,4 +255,25 @@ describe('an edge', () => {
     const { body } = await edge.metrics.expose()
     expect(body).toContain('looptrace_capture_policy_unknown_total 2')
   })
+})
+
+test('a preview masks a text as it would be stored, and saves nothing', async () => {
+  const project_id = await newProject('preview')
+  const masks = [
+    { name: 'card', pattern: '\\d{16}' },
+    { name: 'secret', keys: ['password'] },
+  ]
+  const text = '{"password":"hunter2","note":"card 4111111111111111"}'
+  const preview = (policy: unknown, wish: Wish = {}) =>
+    send('POST', { policy, text }, { project_id, ...wish })
+  expect((await preview({ masks })).body).toEqual({
+    text: '{"password":"[masked:secret]","note":"card [masked:card]"}',
+    masked: true,
+  })
+  expect((await preview({})).body).toEqual({ text, masked: false })
+  expect((await preview({ content: 'metadata_only' })).body).toEqual({ text: null, masked: false })
+  expect((await get({ project_id })).body.version).toBe(0)
+  const refused = await preview({ masks: [{ name: 'card', pattern: '(' }] })
+  expect(refused).toMatchObject({ status: 400, body: { code: 'invalid_request' } })
+  expect((await preview({}, { token: '' })).status).toBe(401)
 })

@@ -32,7 +32,8 @@ export function useNoteSession(): (session: Session | null) => void {
   return useCallback(
     (session) => {
       const before = client.getQueryData<SignIn>(signInKey)
-      client.clear()
+      // The query of the session stays: a page that shows it would not see a new one.
+      client.removeQueries({ predicate: ({ queryKey }) => queryKey[0] !== signInKey[0] })
       client.setQueryData<SignIn>(signInKey, { has_issuer: false, ...before, session })
     },
     [client],

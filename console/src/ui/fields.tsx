@@ -78,9 +78,9 @@ export function SelectField({
 /** A yes or no. */
 export function CheckField({ label, ...input }: { label: string } & ComponentProps<'input'>) {
   return (
-    <label className={css.row}>
+    <label className={css.check}>
       <input type="checkbox" {...input} />
-      {label}
+      <span>{label}</span>
     </label>
   )
 }

@@ -16,7 +16,7 @@ export function ScopeBoxes({
   fault?: string | undefined
 }) {
   return (
-    <fieldset>
+    <fieldset className={ui.choices}>
       <legend>Scopes</legend>
       {scopes.map(([scope, about]) => (
         <CheckField

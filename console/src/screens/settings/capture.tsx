@@ -8,6 +8,7 @@ import { Button, Time } from '../../ui/parts.tsx'
 import { Loaded } from '../../ui/states.tsx'
 import ui from '../../ui/ui.module.css'
 import { draftOf, explainPolicy, type MaskDraft, toRequest } from './capture-draft.ts'
+import { CapturePreview } from './capture-preview.tsx'
 import { Masks } from './masks.tsx'
 import { useWrite } from './own-project.ts'
 
@@ -89,6 +90,7 @@ function Editor({
           ))}
         </ul>
       </section>
+      <CapturePreview draft={draft} />
       {stored.updated_at !== null && (
         <p className={ui.soft}>
           Changed <Time at={stored.updated_at} ago />, version {stored.version}.

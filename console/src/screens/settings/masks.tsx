@@ -69,7 +69,7 @@ function Mask({
     fault: faultOf(field),
   })
   return (
-    <fieldset>
+    <fieldset className={ui.choices}>
       <legend>{title}</legend>
       <div className={ui.row} style={{ alignItems: 'end' }}>
         <TextField label="Name" required {...set('name')} />

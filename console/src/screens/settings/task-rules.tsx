@@ -46,7 +46,7 @@ function Editor({ project, mayChange, reload }: Own) {
         Calls without X-Task-ID and X-Conversation-ID belong to the task that one of these finds. A
         change counts for new calls.
       </p>
-      <fieldset>
+      <fieldset className={ui.choices}>
         <legend>Rules that are on</legend>
         {rules.map(([rule, about]) => (
           <CheckField
