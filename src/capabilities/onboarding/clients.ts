@@ -6,7 +6,7 @@ import { languages } from './clients/client.ts'
 import { clients, linesOf } from './clients/clients.ts'
 import { readScope } from './contract.ts'
 
-/** What stands for the project key in lines that hold the key itself. */
+/** Placeholder of the project key in lines that contain the key. */
 const key = '<key>'
 
 const reply = record('OnboardingClients', {
@@ -34,7 +34,7 @@ const reply = record('OnboardingClients', {
           .describe(`The same lines with \`${key}\` in place of the key itself.`),
         advice: z
           .array(z.string())
-          .describe('What to check, in this order, while no call arrives.'),
+          .describe('Checks to make, in this order, while no call arrives.'),
       }),
     )
     .describe('Clients, in the order of `looptrace connect`.'),

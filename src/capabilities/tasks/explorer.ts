@@ -25,8 +25,8 @@ export type TaskTreeDeps = TaskDeps & {
 }
 
 /**
- * GET /api/v1/tasks/{task_id}/explorer: returns all observations of a task as one tree, whatever
- * traces they are in, page by page or as columns. The roots of all traces come in order of time.
+ * GET /api/v1/tasks/{task_id}/explorer: returns all observations of a task, of all its traces, as
+ * one tree, page by page or as columns. The roots of all traces come in order of time.
  */
 export function exploreTask(deps: TaskTreeDeps): Route {
   const { db, queries } = deps

@@ -1,6 +1,6 @@
 import type { Command, Option } from '../command.ts'
 
-/** What completes a value or an argument: fixed words, paths of files, or nothing. */
+/** Completion of a value or an argument: fixed words, paths of files, or nothing. */
 export type Completed = { words: readonly string[] } | 'files' | 'none'
 
 /** An option as it is written. */

@@ -35,7 +35,7 @@ export async function findSavedQuery(name: string, api: ProjectApi): Promise<str
 const shown_max = 20
 
 function knownText(names: readonly string[]): string {
-  if (names.length === 0) return 'the name of a saved query, of which the project has none'
+  if (names.length === 0) return 'the name of a saved query; the project has no saved queries'
   const more = names.length > shown_max ? ` and ${names.length - shown_max} more` : ''
   return `one of ${names.slice(0, shown_max).join(', ')}${more}`
 }

@@ -15,10 +15,10 @@ const columns: readonly Column[] = [
   { heading: 'COST', align: 'right' },
 ]
 
-/** Columns before contents, which stand below their step. */
+/** Columns before the contents. A content is printed below its step. */
 const contentIndent = 8
 
-/** What the steps belong to, and how they are printed. */
+/** The task of the steps, and how they are printed. */
 type StepContext = {
   task: TaskReply
   findings: readonly FindingReply[]

@@ -1,6 +1,6 @@
 import type { TaskReply } from './task-replies.ts'
 
-/** What is known of tasks that were active lately, to tell which of them changed. */
+/** The tasks that were active lately, to find which of them changed. */
 export class TaskChanges {
   #known = new Map<string, string>()
 

@@ -95,7 +95,7 @@ export function keyOf(place: { trace_id: string; observation_id: string }): stri
 
 /**
  * Numbers the answers of the model in order. A call that a finding names by its step has that number,
- * and those after it continue from there; a call without an answer has none.
+ * and those after it continue from there; a call without an answer has no number.
  */
 function numberSteps(
   items: readonly UnnumberedItem[],

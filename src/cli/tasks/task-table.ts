@@ -14,7 +14,7 @@ const columns: readonly Column[] = [
   { heading: 'VERDICT', shrinks_to: 40, below: true },
 ]
 
-/** Formats tasks as a table; at a narrow terminal the verdicts stand below the rows. */
+/** Formats tasks as a table; in a narrow terminal the verdicts are below the rows. */
 export function taskTable(
   tasks: readonly TaskReply[],
   io: CommandIo,

@@ -5,7 +5,7 @@ import { cutTo, oneLine, padTo, widthOf, wrapText } from './terminal-text.ts'
 /** A column of a table. */
 export type Column = {
   heading: string
-  /** Where cells stand; numbers stand on the right. */
+  /** Alignment of the cells; numbers are aligned to the right. */
   align?: 'right'
   /** Width to which the column may be cut to fit the terminal. Without it, it is never cut. */
   shrinks_to?: number

@@ -1,6 +1,6 @@
 /**
  * Draws the branches of a tree, such as `│  └─ `, for each node. Nodes are given by their depths, parents
- * before children; those at the depth of the first are roots and have none.
+ * before children; nodes at the depth of the first are roots, without branches.
  */
 export function drawBranches(depths: readonly number[]): string[] {
   const [top = 0] = depths

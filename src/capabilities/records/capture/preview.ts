@@ -13,7 +13,7 @@ export function previewCapturePolicy(): Route {
     method: 'POST',
     url: '/api/v2/observability/capture-policy/preview',
     id: 'previewCapturePolicy',
-    summary: 'What a capture policy would store of a text, without saving either',
+    summary: 'Preview the parts of a text that a capture policy would store',
     auth: 'jwt',
     scope: { level: 'project', role: 'viewer', key: null },
     body: record('PreviewCaptureRequest', {
