@@ -6,7 +6,7 @@ import { languages } from './clients/client.ts'
 import { clients, linesOf } from './clients/clients.ts'
 import { readScope } from './contract.ts'
 
-/** What stands for the project key in lines that hold the key itself. */
+/** The placeholder of the project key in lines that hold the key itself. */
 const key = '<key>'
 
 const reply = record('OnboardingClients', {
