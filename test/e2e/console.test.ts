@@ -147,6 +147,8 @@ test('from an incident to the step by the keyboard alone, with an acknowledgemen
   await page.waitForURL(new RegExp(incident_id))
   await settled(page)
   await page.keyboard.press('a')
+  await page.getByRole('dialog').waitFor()
+  for (const key of ['Tab', 'Tab', 'Enter']) await page.keyboard.press(key)
   await page.getByText('acknowledged').locator('visible=true').first().waitFor()
   await page.locator('a[href*="step="]').first().focus()
   await page.keyboard.press('Enter')

@@ -87,7 +87,7 @@ function EvidenceLinks({ of }: { of: ResolvedEvidence }) {
           params={{ project_id, task_id }}
           search={taskSearch(of) as never}
         >
-          {step === undefined ? 'Open task ' : `Open step ${step} of task `}
+          {step === undefined ? 'Open task ' : `Open step ${step + 1} of task `}
           <Plain>{task_id}</Plain>
         </Link>
       )}
