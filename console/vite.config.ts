@@ -1,12 +1,8 @@
 import { readdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import { brotliCompressSync, gzipSync } from 'node:zlib'
 import react from '@vitejs/plugin-react'
 import { defineConfig, type Plugin } from 'vite'
-
-/** The folder that `src/capabilities/console` serves. */
-const served = fileURLToPath(new URL('dist', import.meta.url))
 
 /** A running service for `npm run dev`. It refuses writes whose host is not that of the page. */
 const service = { target: 'http://127.0.0.1:8080', changeOrigin: false }
@@ -14,8 +10,8 @@ const service = { target: 'http://127.0.0.1:8080', changeOrigin: false }
 /** Writes each file of the build compressed too, so that the service does not compress per request. */
 const compressed: Plugin = {
   name: 'compressed',
-  async closeBundle() {
-    const folder = join(served, 'assets')
+  async writeBundle({ dir = 'dist' }) {
+    const folder = join(dir, 'assets')
     for (const name of await readdir(folder)) {
       if (!/\.(js|css|svg)$/.test(name)) continue
       const content = await readFile(join(folder, name))
@@ -28,7 +24,6 @@ const compressed: Plugin = {
 export default defineConfig({
   plugins: [react(), compressed],
   build: {
-    outDir: served,
     emptyOutDir: true,
     target: 'es2023',
     // A data URL of a picture is not worth a hole in the Content-Security-Policy.

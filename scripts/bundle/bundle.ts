@@ -2,7 +2,7 @@ import { cp, readFile, rm, writeFile } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import { join, resolve } from 'node:path'
 import { type OutputChunk, type Plugin, rolldown } from 'rolldown'
-import { build as buildConsole } from 'vite'
+import { buildConsole } from './console.ts'
 import { licencesText, packagesOf } from './licences.ts'
 import { entryName, findNeighbours, packageFileInBundle, renameNeighbours } from './neighbours.ts'
 
@@ -33,12 +33,11 @@ export type Bundle = {
  */
 export async function writeBundle(folder: string): Promise<Bundle> {
   await rm(folder, { recursive: true, force: true })
-  await buildConsole({ root: join(checkout, 'console'), logLevel: 'warn' })
   const { entries, data, packageFiles } = await findNeighbours(src)
   const chunks = await bundleCode(['main.ts', ...entries], join(folder, 'src'))
   for (const path of data) await copyData(path, folder)
   const copied = await Promise.all(packageFiles.map((file) => copyPackageFile(file, folder)))
-  await cp(join(checkout, 'console/dist'), join(folder, 'console/dist'), { recursive: true })
+  await buildConsole(join(folder, 'console/dist'))
   const modules = chunks.flatMap((chunk) => Object.keys(chunk.modules))
   const packages = await packagesOf([...modules, ...copied])
   await writeFile(join(folder, 'licences.txt'), licencesText(packages))

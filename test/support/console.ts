@@ -3,7 +3,7 @@ import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import axe from 'axe-core'
 import type { Browser, Page } from 'playwright-core'
-import { build } from 'vite'
+import { buildConsole } from '../../scripts/bundle/console.ts'
 import type { FirstLogin } from './cluster.ts'
 
 const root = join(import.meta.dirname, '../../console')
@@ -12,7 +12,7 @@ const pictures = join(import.meta.dirname, '../../dist/screenshots')
 
 /** Builds the console of this checkout if it is not built. `make console` builds it anew. */
 export async function ensureConsole(): Promise<void> {
-  if (!existsSync(join(root, 'dist/index.html'))) await build({ root, logLevel: 'warn' })
+  if (!existsSync(join(root, 'dist/index.html'))) await buildConsole()
 }
 
 /** How a person looks at the console. */
