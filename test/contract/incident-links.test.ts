@@ -196,7 +196,7 @@ test('a mail has the links; a webhook, a preview, an end and a channel without t
   await bench.addMessage({ incident_id: await bench.addIncident(), channel: 'hook' })
   await bench.drain()
   const hook = JSON.parse(receiver.received.at(-1)?.body ?? '')
-  expect(JSON.stringify(hook)).toContain(`${public_url}/api`)
+  expect(JSON.stringify(hook)).toContain(`${public_url}/p/`)
   expect(JSON.stringify(hook)).not.toContain('lta_')
   const body = { type: 'slack', templates: { body: 'x {{ack_link}}' }, incident_id }
   const preview = await bench.api.call('POST', '/channels/preview', bench.project_id, { body })

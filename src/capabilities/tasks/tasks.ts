@@ -34,6 +34,16 @@ import {
 import { taskStates } from './store.ts'
 import { type Task, type TaskDeps, taskFrom, taskSchema } from './task.ts'
 
+const wholeText = z
+  .string()
+  .regex(/^\d{1,15}$/, { error: expected('a whole number') })
+  .meta({ id: 'WholeNumberText' })
+
+const dollarsText = z
+  .string()
+  .regex(/^\d{1,11}(\.\d{1,9})?$/, { error: expected('US dollars as decimal text') })
+  .meta({ id: 'UsdText' })
+
 /**
  * GET /api/v1/tasks: a project's tasks. A cursor names the last item by (sort value, task id), so
  * tasks added between two pages cause neither gaps nor repeats. A task whose sort value changes
@@ -90,11 +100,8 @@ const querySchema = z.strictObject({
   cost_usd_min: dollarsParameter(
     'Only tasks that cost at least this many US dollars, as decimal text.',
   ),
-  total_tokens_min: wholeParameter('Only tasks with at least this number of tokens.', 'tokens'),
-  duration_ms_min: wholeParameter(
-    'Only tasks that lasted at least this long, in milliseconds.',
-    'milliseconds',
-  ),
+  total_tokens_min: wholeParameter('Only tasks with at least this number of tokens.'),
+  duration_ms_min: wholeParameter('Only tasks that lasted at least this long, in milliseconds.'),
   feedback: z
     .enum(feedbackVotes, { error: expected(feedbackVotes.join(' or ')) })
     .optional()
@@ -108,10 +115,7 @@ const querySchema = z.strictObject({
     .optional()
     .describe('Only tasks with a finding of this kind.'),
   finding_type: textParameter('Only tasks with a finding of this type, such as `repeat_call`.'),
-  wasted_tokens_min: wholeParameter(
-    'Only tasks that wasted at least this number of tokens.',
-    'tokens',
-  ),
+  wasted_tokens_min: wholeParameter('Only tasks that wasted at least this number of tokens.'),
   wasted_cost_usd_min: dollarsParameter(
     'Only tasks that wasted at least this many US dollars, as decimal text.',
   ),
@@ -132,21 +136,12 @@ const querySchema = z.strictObject({
   cursor: cursorParameter,
 })
 
-function wholeParameter(description: string, unit: string) {
-  return z
-    .string()
-    .regex(/^\d{1,15}$/, { error: expected(`a whole number of ${unit}`) })
-    .transform(Number)
-    .optional()
-    .describe(description)
+function wholeParameter(description: string) {
+  return wholeText.transform(Number).optional().describe(description)
 }
 
 function dollarsParameter(description: string) {
-  return z
-    .string()
-    .regex(/^\d{1,11}(\.\d{1,9})?$/, { error: expected('US dollars as decimal text') })
-    .optional()
-    .describe(description)
+  return dollarsText.optional().describe(description)
 }
 
 const replySchema = record('TaskList', {

@@ -256,7 +256,8 @@ type SharedParameters = {
 
 /**
  * Finds the parameters of more than one operation. A shared parameter is named after its wire name.
- * If several have the same wire name, the most frequent one gets the name.
+ * If several have the same wire name, the most frequent one gets the name, and another one with a
+ * maximum has it in its name: `Limit500`.
  */
 function sharedParameters(all: readonly Json[]): SharedParameters {
   const byText = Map.groupBy(all, canonicalJson)
@@ -266,7 +267,9 @@ function sharedParameters(all: readonly Json[]): SharedParameters {
   const components = new Map<string, Json>()
   const names = new Map<string, string>()
   for (const [parameter] of shared) {
-    const name = pascalCase(String(parameter?.['name']))
+    const wireName = pascalCase(String(parameter?.['name']))
+    const { maximum } = (parameter?.['schema'] ?? {}) as { maximum?: number }
+    const name = components.has(wireName) ? `${wireName}${maximum ?? ''}` : wireName
     if (parameter === undefined || components.has(name)) continue
     components.set(name, parameter)
     names.set(canonicalJson(parameter), name)
