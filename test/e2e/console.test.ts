@@ -227,3 +227,69 @@ test('rows stay on screen while the API is away, and come back', async () => {
   await page.getByRole('button', { name: 'Try again' }).first().click()
   await page.getByRole('row').nth(1).waitFor()
 })
+
+/** An outline as the API sends it: chains of ten steps below one root. */
+function outlineOf(trace: string, size: number) {
+  const at = Array.from({ length: size }, (_, node) => node)
+  const column = <T>(value: (node: number) => T) => at.map(value)
+  const rollup = { observations: size, calls: 0, errors: 0, cancelled: 0, unpriced_calls: 0 }
+  const summary = {
+    ...{ task_id: null, task_name: null, start_time: '2026-11-01T00:00:00Z', end_time: null },
+    ...{ duration_ms: size, depth_max: 10, traces: 1, roots: 1, marks: {} },
+    rollup: { ...rollup, tokens: { total: 0 }, cost_usd: '0' },
+  }
+  return {
+    ...{ view: 'outline', trace_id: trace, revision: 'r', truncated: false, total: size, summary },
+    ...{ served_by: 'clickhouse', fallback_reason: null, origin_time: '2026-11-01T00:00:00Z' },
+    ...{ stats: { rows_read: size, duration_ms: 1 }, findings: [], findings_total: 0, trace: null },
+    ids: column((node) => `step-${node}`),
+    parent: column((node) => (node === 0 ? -1 : node % 10 === 1 ? 0 : node - 1)),
+    start_us: column((node) => node * 1_000),
+    dur_us: column((node) => (node === 0 ? size * 1_000 : 1_500)),
+    ...{ name: column(() => 0), names: ['step'], type: column(() => 0), types: ['span'] },
+    ...{ status: column(() => 0), statuses: ['ok'], traces: [trace], marks: [] },
+    ...{ on_path: column(() => 0), mark: column(() => 0), counted_with: column(() => -1) },
+    ...{ tokens: column(() => null), cost_usd: column(() => null) },
+  }
+}
+
+test('of 100,000 steps, only those in the window are in the page', async () => {
+  const { page, faults } = await lookAs()
+  const outline = JSON.stringify(outlineOf(trace_id, 100_000))
+  await page.route('**/explorer?view=outline*', (route) =>
+    route.fulfill({ contentType: 'application/json', body: outline }),
+  )
+  await tab.open(`traces/${trace_id}`)
+  const rows = page.getByRole('treeitem')
+  await rows.first().waitFor()
+  expect(await rows.count()).toBeLessThanOrEqual(60)
+  await page.keyboard.press('j')
+  await page.keyboard.press('k')
+  await page.evaluate(`(() => {
+    const tree = document.querySelector('[role="tree"]')
+    tree.parentElement.scrollTo({ top: tree.scrollHeight })
+  })()`)
+  await page.locator('[role="treeitem"]', { hasText: 'step' }).last().waitFor()
+  await eventually('the last rows are shown', async () => {
+    const box = await rows.last().boundingBox()
+    return box !== null && box.y > 0 && box.y < 1_200
+  })
+  expect(await rows.count()).toBeLessThanOrEqual(60)
+  const [frames, longest] = (await page.evaluate(`new Promise((done) => {
+    const tree = document.querySelector('[role="tree"]').parentElement
+    const times = []
+    let before = performance.now()
+    const step = (now) => {
+      times.push(now - before)
+      before = now
+      tree.scrollTop -= 400
+      if (times.length < 90) requestAnimationFrame(step)
+      else done([times.toSorted((a, b) => a - b)[85], Math.max(...times)])
+    }
+    requestAnimationFrame(step)
+  })`)) as [number, number]
+  process.stdout.write(
+    `100,000 steps: p95 frame ${frames.toFixed(0)} ms, longest ${longest.toFixed(0)} ms\n`,
+  )
+  expect(faults).toEqual([])
+})

@@ -14,7 +14,9 @@ let copy: string
 
 beforeAll(async () => {
   copy = await mkdtemp(join(tmpdir(), 'looptrace-guide-'))
-  for (const part of ['src', 'test/corpus', 'test/support', 'scripts', 'docs/reference']) {
+  const tests = ['corpus', 'support', 'fixtures/emissions', 'tools/emissions']
+  const parts = ['src', 'scripts', 'docs/reference', ...tests.map((part) => `test/${part}`)]
+  for (const part of parts) {
     await cp(join(repository, part), join(copy, part), { recursive: true })
   }
   for (const file of ['package.json', 'tsconfig.json']) {
