@@ -146,6 +146,7 @@ test('from an incident to the step by the keyboard alone, with an acknowledgemen
   await page.keyboard.press('Enter')
   await page.waitForURL(new RegExp(incident_id))
   await settled(page)
+  await page.getByRole('button', { name: /^Acknowledge/ }).waitFor()
   await page.keyboard.press('a')
   await page.getByRole('dialog').waitFor()
   for (const key of ['Tab', 'Tab', 'Enter']) await page.keyboard.press(key)
