@@ -77,7 +77,7 @@ const files: Record<string, string> = {
   ),
   ...Object.fromEntries(
     routes
-      .filter(({ url }) => /^\/(?:sign-in$|p\/|assets\/)/.test(url))
+      .filter(({ url }) => /^\/(?:sign-in$|set-password$|p\/|assets\/)/.test(url))
       .map(({ url }) => [url, 'capabilities/console/pages.ts']),
   ),
   '/openapi.json': 'platform/http/openapi.ts',

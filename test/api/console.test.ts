@@ -16,6 +16,7 @@ const open = (url: string, headers: Record<string, string> = {}) =>
 
 test.each([
   '/sign-in',
+  '/set-password',
   '/p/01a22650-d4ad-744c-bbc6-468a817f0b1f',
   '/p/x/tasks?from=-1h',
   '/p/x/tasks/a%2Fb%3Fc',

@@ -11,7 +11,12 @@ export function noteServerDate(date: string | null, now_ms: number): void {
   ahead_ms = Math.abs(difference_ms) > tolerated_ms ? difference_ms : 0
 }
 
-/** Returns the time of the server, for ranges that end now. */
+/** Returns the time of the server at a time of the browser; both in milliseconds since 1970. */
 export function serverTime(now_ms: number): number {
   return now_ms + ahead_ms
+}
+
+/** Returns the present time of the server. Ranges end there, and ages count from there. */
+export function serverNow(): number {
+  return serverTime(Date.now())
 }

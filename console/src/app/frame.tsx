@@ -1,6 +1,5 @@
 import { Link, Outlet, useNavigate } from '@tanstack/react-router'
 import { lazy, Suspense, useEffect, useState } from 'react'
-import { setProject } from '../api/client.ts'
 import { Button } from '../ui/parts.tsx'
 import { Fault, Loading } from '../ui/states.tsx'
 import { rememberProject } from './first-project.tsx'
@@ -48,7 +47,6 @@ function ToSignIn() {
 
 function SignedIn() {
   const project_id = useProjectId()
-  setProject(project_id)
   useEffect(() => rememberProject(project_id), [project_id])
   const [opened, setOpened] = useState<'palette' | 'keys' | 'menu'>()
   const navigate = useNavigate()

@@ -6,11 +6,14 @@ import { useSession } from './session.ts'
 /** Maximum projects in the switch of the frame; the API's page. */
 const projects_max = 200
 
+/** Path of the list of projects, which is a part of the key of its reply. */
+export const projectsKey = '/api/v2/access/projects'
+
 /** Reads the projects of the person. */
 export function useProjects() {
   return api.useQuery(
     'get',
-    '/api/v2/access/projects',
+    projectsKey,
     { params: { query: { limit: projects_max, archived: false } } },
     { staleTime: 60_000 },
   )

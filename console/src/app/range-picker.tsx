@@ -1,4 +1,5 @@
 import { useLocation } from '@tanstack/react-router'
+import { serverNow } from '../api/server-clock.ts'
 import { notify } from '../ui/toasts.tsx'
 import { useKeys } from './keys.ts'
 import { absoluteUrl, defaultFrom, ranges } from './time-range.ts'
@@ -25,7 +26,7 @@ export function RangePicker() {
     y: () => {
       const { href } = window.location
       void navigator.clipboard
-        ?.writeText(hasRange ? absoluteUrl(href, Date.now()) : href)
+        ?.writeText(hasRange ? absoluteUrl(href, serverNow()) : href)
         .then(() => notify('Link copied'))
     },
   })

@@ -6,6 +6,7 @@ import {
   Outlet,
 } from '@tanstack/react-router'
 import { Fault, Loading } from '../ui/states.tsx'
+import { enterProject } from './enter-project.ts'
 import { FirstProject } from './first-project.tsx'
 import { Frame } from './frame.tsx'
 import { NotFound } from './not-found.tsx'
@@ -26,6 +27,10 @@ const start = createRoute({ getParentRoute: () => root, path: '/', component: Fi
 const project = createRoute({
   getParentRoute: () => root,
   path: '/p/$project_id',
+  // A link that is only pointed at does not change the project.
+  beforeLoad: ({ params, preload }) => {
+    if (!preload) enterProject(params.project_id)
+  },
   component: Frame,
 })
 

@@ -3,7 +3,8 @@ import { useCallback } from 'react'
 import { call } from '../api/client.ts'
 import type { Session, SignIn } from '../api/schema.gen.d.ts'
 
-const signInKey = ['sign-in'] as const
+/** Key of the reply that says who is signed in. */
+export const signInKey = ['sign-in'] as const
 
 /** Reads who is signed in, and the ways to sign in. */
 async function readSignIn(): Promise<SignIn> {

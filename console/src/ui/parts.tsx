@@ -1,4 +1,5 @@
 import type { ComponentProps, ReactNode } from 'react'
+import { serverNow } from '../api/server-clock.ts'
 import { useZone } from '../app/zone.ts'
 import { formatAgo, formatInstant, formatShortInstant } from './format.ts'
 import css from './ui.module.css'
@@ -71,7 +72,7 @@ export function State({ of }: { of: string }) {
 /** An instant, short; the whole one is in its title. */
 export function Time({ at, ago }: { at: string; ago?: boolean }) {
   const zone = useZone()
-  const now_ms = Date.now()
+  const now_ms = serverNow()
   return (
     <time dateTime={at} title={formatInstant(at, zone)}>
       {ago === true ? formatAgo(at, now_ms) : formatShortInstant(at, zone, now_ms)}

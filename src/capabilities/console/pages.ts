@@ -15,6 +15,7 @@ import { formFor, readAssets, readPage } from './built-files.ts'
  */
 const addresses = [
   { url: '/sign-in', id: 'consoleSignIn', summary: 'The console: sign in' },
+  { url: '/set-password', id: 'consoleSetPassword', summary: 'The console: set a password' },
   { url: '/p/{project_id}', id: 'consoleProject', summary: 'The console: a project' },
   { url: '/p/{project_id}/{screen}', id: 'consoleScreen', summary: 'The console: a screen' },
   { url: '/p/{project_id}/{screen}/{id}', id: 'consoleItem', summary: 'The console: one thing' },

@@ -3,6 +3,7 @@ import { useState } from 'react'
 import { call } from '../../api/client.ts'
 import { usePages } from '../../api/pages.ts'
 import type { ApiKey, ServiceAccount } from '../../api/schema.gen.d.ts'
+import { serverNow } from '../../api/server-clock.ts'
 import { Dialog } from '../../ui/dialog.tsx'
 import { Button } from '../../ui/parts.tsx'
 import { ShownOnce } from '../../ui/shown-once.tsx'
@@ -50,7 +51,7 @@ export function AccountKeys({ account }: { account: ServiceAccount }) {
         label="Keys of the account"
         pages={keys}
         actions={(key) =>
-          isEnded(key, Date.now()) ? null : (
+          isEnded(key, serverNow()) ? null : (
             <Button
               small
               look="danger"

@@ -1,6 +1,7 @@
 import { type FormEvent, useState } from 'react'
 import { faultsOf } from '../../api/problem.ts'
 import type { KeyScope } from '../../api/schema.gen.d.ts'
+import { serverNow } from '../../api/server-clock.ts'
 import { useProject } from '../../app/project.ts'
 import { AreaField, CheckField, faultAt, SelectField, TextField } from '../../ui/fields.tsx'
 import { Button } from '../../ui/parts.tsx'
@@ -53,7 +54,7 @@ export function KeyForm({
         name: text('name'),
         scopes: isBrowser ? ['feedback:write'] : chosen,
         environment: text('environment') === '' ? null : text('environment'),
-        expires_at: expiryIn(text('expiry'), Date.now()),
+        expires_at: expiryIn(text('expiry'), serverNow()),
         ...(isBrowser && { origins: splitOrigins(text('origins')) }),
       })
     } catch (fault) {

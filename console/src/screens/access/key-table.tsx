@@ -1,6 +1,7 @@
 import type { ReactNode } from 'react'
 import type { Pages } from '../../api/pages.ts'
 import type { ApiKey } from '../../api/schema.gen.d.ts'
+import { serverNow } from '../../api/server-clock.ts'
 import { List } from '../../ui/list.tsx'
 import { Badge, Time } from '../../ui/parts.tsx'
 import type { Column } from '../../ui/table.tsx'
@@ -79,14 +80,14 @@ const columns: Column<ApiKey>[] = [
     id: 'ends',
     head: 'State',
     cell: (key) => {
-      if (key.revoked_at !== null && isEnded(key, Date.now())) {
+      if (key.revoked_at !== null && isEnded(key, serverNow())) {
         return (
           <>
             <Badge tone="bad">revoked</Badge> <Time at={key.revoked_at} ago />
           </>
         )
       }
-      if (isEnded(key, Date.now())) return <Badge tone="warn">expired</Badge>
+      if (isEnded(key, serverNow())) return <Badge tone="warn">expired</Badge>
       const end = key.revoked_at ?? key.expires_at
       return (
         <>

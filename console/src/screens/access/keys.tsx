@@ -3,6 +3,7 @@ import { useState } from 'react'
 import { call } from '../../api/client.ts'
 import { usePages } from '../../api/pages.ts'
 import type { ApiKey } from '../../api/schema.gen.d.ts'
+import { serverNow } from '../../api/server-clock.ts'
 import { useHasRole, useProject, useProjectId } from '../../app/project.ts'
 import { Dialog } from '../../ui/dialog.tsx'
 import { NeedsRole } from '../../ui/needs-role.tsx'
@@ -58,7 +59,7 @@ function KeyList() {
         label="Keys"
         pages={keys}
         actions={(key) =>
-          isEnded(key, Date.now()) ? null : (
+          isEnded(key, serverNow()) ? null : (
             <>
               <Button
                 small

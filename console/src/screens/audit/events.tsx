@@ -2,6 +2,7 @@ import { type FormEvent, useState } from 'react'
 import { call } from '../../api/client.ts'
 import { usePages } from '../../api/pages.ts'
 import type { AuditEvent } from '../../api/schema.gen.d.ts'
+import { serverNow } from '../../api/server-clock.ts'
 import { useProjectId } from '../../app/project.ts'
 import { rangeOf } from '../../app/time-range.ts'
 import { useUrlState } from '../../app/use-search.ts'
@@ -32,7 +33,7 @@ export function Events({ chain }: { chain: Chain }) {
   const [search, change] = useUrlState()
   const given = filters.filter((name) => search[name] !== undefined)
   const query = {
-    ...{ chain, limit: 50, ...rangeOf(search, Date.now()) },
+    ...{ chain, limit: 50, ...rangeOf(search, serverNow()) },
     ...Object.fromEntries(given.map((name) => [name, search[name]])),
     ...(search['outcome'] !== undefined && { outcome: search['outcome'] as 'refused' }),
     ...(search['here'] === 'true' && { of_project: project_id }),

@@ -1,6 +1,7 @@
 import { useQueryClient } from '@tanstack/react-query'
 import { api } from '../../api/client.ts'
 import type { ReleaseCertification } from '../../api/schema.gen.d.ts'
+import { serverNow } from '../../api/server-clock.ts'
 import { useHasRole } from '../../app/project.ts'
 import { useUrlState } from '../../app/use-search.ts'
 import { formatCount } from '../../ui/format.ts'
@@ -86,7 +87,7 @@ function Head({ of }: { of: ReleaseCertification }) {
       {isUnderWay(of.state) && (
         <Progress
           label={
-            Date.parse(of.window.to) > Date.now()
+            Date.parse(of.window.to) > serverNow()
               ? `Starts when its window has ended, at ${of.window.to}`
               : 'Reading the evidence'
           }

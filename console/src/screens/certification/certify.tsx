@@ -3,6 +3,7 @@ import { type FormEvent, useState } from 'react'
 import { api } from '../../api/client.ts'
 import { Problem } from '../../api/problem.ts'
 import type { ReleaseCertificationRequest } from '../../api/schema.gen.d.ts'
+import { serverNow } from '../../api/server-clock.ts'
 import { useHasRole } from '../../app/project.ts'
 import { useUrlState } from '../../app/use-search.ts'
 import { Dialog } from '../../ui/dialog.tsx'
@@ -80,7 +81,7 @@ function CertifyForm({ onDone }: { onDone: () => void }) {
         label="Tasks since"
         name="from"
         type="date"
-        defaultValue={new Date(Date.now() - week_ms).toISOString().slice(0, 10)}
+        defaultValue={new Date(serverNow() - week_ms).toISOString().slice(0, 10)}
         hint="UTC. Only the first certification of a release chooses its start."
         fault={faultAt(faults, '/window/from')}
       />

@@ -1,6 +1,7 @@
 import { useState } from 'react'
 import { api, call } from '../../api/client.ts'
 import type { ReleaseCertification } from '../../api/schema.gen.d.ts'
+import { serverNow } from '../../api/server-clock.ts'
 import { useProjectId } from '../../app/project.ts'
 import { downloadText } from '../../ui/download.ts'
 import { Button } from '../../ui/parts.tsx'
@@ -37,7 +38,7 @@ export function StatementBox({ of }: { of: ReleaseCertification }) {
   const check = run(async () => {
     const [statement, keys] = await Promise.all([read(), readServerKeys()])
     const release = `${of.release.name}@${of.release.version}`
-    const expected = { project_id, release, verdict: of.result, now_ms: Date.now() }
+    const expected = { project_id, release, verdict: of.result, now_ms: serverNow() }
     setResult(await verifyStatement(statement, keys, expected))
   })
   return (

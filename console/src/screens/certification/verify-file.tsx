@@ -1,4 +1,5 @@
 import { type FormEvent, useState } from 'react'
+import { serverNow } from '../../api/server-clock.ts'
 import { useProjectId } from '../../app/project.ts'
 import { TextField } from '../../ui/fields.tsx'
 import { Button } from '../../ui/parts.tsx'
@@ -17,7 +18,7 @@ export function VerifyFile() {
     if (!(statement instanceof File)) return
     const isOwn = keys instanceof File && keys.size > 0
     const keysText = isOwn ? await keys.text() : await readServerKeys()
-    const expected = { project_id, now_ms: Date.now() }
+    const expected = { project_id, now_ms: serverNow() }
     setResult(await verifyStatement(await statement.text(), keysText, expected))
   }
   const submit = (event: FormEvent<HTMLFormElement>) => {

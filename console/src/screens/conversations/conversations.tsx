@@ -2,6 +2,7 @@ import { Link, useLocation, useNavigate } from '@tanstack/react-router'
 import { call } from '../../api/client.ts'
 import { type Pages, usePages } from '../../api/pages.ts'
 import type { Conversation, ConversationList } from '../../api/schema.gen.d.ts'
+import { serverNow } from '../../api/server-clock.ts'
 import { rememberList } from '../../app/list-walk.ts'
 import { type NewRows, useNewRows } from '../../app/new-rows.ts'
 import { useProjectId } from '../../app/project.ts'
@@ -74,7 +75,7 @@ function useConversations(
   const key = ['conversations', project_id, { from, to, q, ...sorting }]
   const read = (cursor?: string, signal?: AbortSignal) => {
     const query = {
-      ...rangeOf(search, Date.now()),
+      ...rangeOf(search, serverNow()),
       ...parseConversationFilter(q).query,
       ...{ sort: sorting.by as 'last_activity_at', order: sorting.order, limit: page_max, cursor },
     }

@@ -1,5 +1,6 @@
 import { useRef, useState } from 'react'
 import { call } from '../../api/client.ts'
+import { serverNow } from '../../api/server-clock.ts'
 import { rangeOf } from '../../app/time-range.ts'
 import { useUrlState } from '../../app/use-search.ts'
 import { downloadText } from '../../ui/download.ts'
@@ -28,7 +29,7 @@ export function ExportTab() {
     setRead(0)
     do {
       const query = {
-        ...rangeOf(search, Date.now()),
+        ...rangeOf(search, serverNow()),
         labelled,
         limit: 500,
         ...(cursor && { cursor }),

@@ -1,3 +1,4 @@
+import { serverNow } from '../../api/server-clock.ts'
 import { rangeOf } from '../../app/time-range.ts'
 import { useUrlState } from '../../app/use-search.ts'
 import { Meter } from '../../ui/bars.tsx'
@@ -11,7 +12,7 @@ export type Source = (typeof sources)[number]
 export function useSource() {
   const [search] = useUrlState()
   const source = sources.find((each) => each === search['source']) ?? 'end_user'
-  return { source, ...rangeOf(search, Date.now()) }
+  return { source, ...rangeOf(search, serverNow()) }
 }
 
 /** The choice of the source of feedback. */

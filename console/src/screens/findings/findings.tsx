@@ -1,4 +1,5 @@
 import { useMemo } from 'react'
+import { serverNow } from '../../api/server-clock.ts'
 import { useLive } from '../../app/live.ts'
 import { useUrlState } from '../../app/use-search.ts'
 import { Chart } from '../../ui/chart.tsx'
@@ -21,7 +22,7 @@ import { useFindingsOver, useFindingsTotals } from './use-findings.ts'
 /** The findings of a project over time, by type and by task, and the precision of detectors. */
 export function Findings() {
   const [search] = useUrlState()
-  const filter = filterOf(search, Date.now())
+  const filter = filterOf(search, serverNow())
   return (
     <>
       <Heading title="Findings" />

@@ -3,6 +3,7 @@ import { useEffect, useState } from 'react'
 import { call } from '../../api/client.ts'
 import { usePages } from '../../api/pages.ts'
 import type { Incident } from '../../api/schema.gen.d.ts'
+import { serverNow } from '../../api/server-clock.ts'
 import { useKeys } from '../../app/keys.ts'
 import { rememberList } from '../../app/list-walk.ts'
 import { useLive } from '../../app/live.ts'
@@ -34,7 +35,7 @@ export function Incidents() {
   const [checked, setChecked] = useState<ReadonlySet<string>>(new Set())
   const [selected, setSelected] = useState<Incident>()
   const [asked, setAsked] = useState<Asked>()
-  const query = { ...inboxQuery(search, session?.email, Date.now()), limit: page }
+  const query = { ...inboxQuery(search, session?.email, serverNow()), limit: page }
   const incidents = usePages(
     ['incidents', project_id, query],
     (cursor, signal) =>

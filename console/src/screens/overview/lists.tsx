@@ -1,6 +1,7 @@
 import { Link } from '@tanstack/react-router'
 import { api } from '../../api/client.ts'
 import type { Incident, Task } from '../../api/schema.gen.d.ts'
+import { serverNow } from '../../api/server-clock.ts'
 import { useLive } from '../../app/live.ts'
 import { useProjectId } from '../../app/project.ts'
 import { resolveInstant } from '../../app/time-range.ts'
@@ -59,7 +60,7 @@ export function OpenIncidents() {
 /** Returns the worst tasks of the range: by the severity of their findings. */
 export function useWorstTasks({ from }: { from: string }) {
   const [{ to }] = useUrlState()
-  const end = resolveInstant(to, Date.now())
+  const end = resolveInstant(to, serverNow())
   const query = api.useQuery('get', '/api/v1/tasks', {
     params: {
       query: {

@@ -1,5 +1,5 @@
 import { useMemo, useRef, useState } from 'react'
-import { serverTime } from '../../api/server-clock.ts'
+import { serverNow } from '../../api/server-clock.ts'
 import { defaultFrom, resolveInstant } from '../../app/time-range.ts'
 import { useUrlState } from '../../app/use-search.ts'
 import { type Body, compactBody, readBody, toRange, toWindow, type Window } from './body.ts'
@@ -46,7 +46,7 @@ export function useInstants(): { window: Instants; again: () => void } {
 }
 
 function nextMinute(): number {
-  return Math.ceil(serverTime(Date.now()) / minute_ms) * minute_ms
+  return Math.ceil(serverNow() / minute_ms) * minute_ms
 }
 
 /** Returns the query of the URL. */

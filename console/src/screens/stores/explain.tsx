@@ -1,6 +1,7 @@
 import { useQuery } from '@tanstack/react-query'
 import { call } from '../../api/client.ts'
 import type { QueryExplanation } from '../../api/schema.gen.d.ts'
+import { serverNow } from '../../api/server-clock.ts'
 import { useProjectId } from '../../app/project.ts'
 import { useUrlState } from '../../app/use-search.ts'
 import { formatBytes, formatCount } from '../../ui/format.ts'
@@ -27,7 +28,7 @@ function isExample(name: string | undefined): name is Example {
 /** Asks the API which store would answer a read, and why. */
 async function explain(name: Example, signal: AbortSignal) {
   const { hours, isSum } = examples[name]
-  const now_ms = Math.floor(Date.now() / 60_000) * 60_000
+  const now_ms = Math.floor(serverNow() / 60_000) * 60_000
   const shared = {
     entity: 'observations' as const,
     window: {

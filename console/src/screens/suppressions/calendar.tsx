@@ -1,4 +1,5 @@
 import type { IncidentSuppression } from '../../api/schema.gen.d.ts'
+import { serverNow } from '../../api/server-clock.ts'
 import { useZone } from '../../app/zone.ts'
 import { formatInstant } from '../../ui/format.ts'
 import { Plain } from '../../ui/text.tsx'
@@ -10,7 +11,7 @@ import css from './suppressions.module.css'
 export function Calendar({ suppressions }: { suppressions: readonly IncidentSuppression[] }) {
   const zone = useZone()
   const shown = suppressions.filter(({ next_windows }) => next_windows.length > 0)
-  const days = calendarDays(Date.now(), zone)
+  const days = calendarDays(serverNow(), zone)
   if (shown.length === 0) {
     return <p className={ui.soft}>Nothing is muted in the next 14 days.</p>
   }

@@ -3,6 +3,7 @@ import { useState } from 'react'
 import { api, call } from '../../api/client.ts'
 import { Problem } from '../../api/problem.ts'
 import type { IncidentSuppression } from '../../api/schema.gen.d.ts'
+import { serverNow } from '../../api/server-clock.ts'
 import { useHasRole } from '../../app/project.ts'
 import { queryClient } from '../../app/query-client.ts'
 import { useUrlState } from '../../app/use-search.ts'
@@ -24,7 +25,7 @@ export function SuppressionEditor({ id, onClose }: { id: string; onClose: () => 
   const zone = useZone()
   const [{ matchers }] = useUrlState()
   if (id === 'new') {
-    const draft = newDraft(Date.now(), zone, readMatchers(matchers))
+    const draft = newDraft(serverNow(), zone, readMatchers(matchers))
     return <Editor start={draft} stored={undefined} onClose={onClose} />
   }
   return <StoredEditor id={id} onClose={onClose} />

@@ -1,6 +1,7 @@
 import { useQuery } from '@tanstack/react-query'
 import { call } from '../../api/client.ts'
 import type { TraceVerification, VerifiedClaim } from '../../api/schema.gen.d.ts'
+import { serverNow } from '../../api/server-clock.ts'
 import { useProjectId } from '../../app/project.ts'
 import { useUrlState } from '../../app/use-search.ts'
 import { HereLink } from '../../ui/here-link.tsx'
@@ -40,7 +41,7 @@ async function readAnswer(
   { observation_id, chars }: NonNullable<TraceVerification['answer']>,
   claims: readonly VerifiedClaim[],
 ): Promise<string | undefined> {
-  const now_ms = Date.now()
+  const now_ms = serverNow()
   const { data } = await call.POST('/api/v2/observability/query', {
     body: {
       entity: 'observations',

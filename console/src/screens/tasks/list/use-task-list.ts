@@ -1,6 +1,7 @@
 import { call } from '../../../api/client.ts'
 import { type Pages, usePages } from '../../../api/pages.ts'
 import type { Task, TaskList } from '../../../api/schema.gen.d.ts'
+import { serverNow } from '../../../api/server-clock.ts'
 import { type NewRows, useNewRows } from '../../../app/new-rows.ts'
 import type { Search } from '../../../app/search.ts'
 import { rangeOf } from '../../../app/time-range.ts'
@@ -27,7 +28,7 @@ export function useTaskList(
   const key = ['tasks', project_id, { from, to, q, ...sorting }]
   const read = (cursor?: string, signal?: AbortSignal) => {
     const query = {
-      ...rangeOf(search, Date.now()),
+      ...rangeOf(search, serverNow()),
       ...parseTaskFilter(q).query,
       ...{ sort: sorting.by as 'last_activity_at', order: sorting.order, limit: page_max },
     }
