@@ -1,4 +1,4 @@
-import { readdir, readFile, writeFile } from 'node:fs/promises'
+import { readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { brotliCompressSync, gzipSync } from 'node:zlib'
 import react from '@vitejs/plugin-react'
@@ -7,7 +7,10 @@ import { defineConfig, type Plugin } from 'vite'
 /** A running service for `npm run dev`. It refuses writes whose host is not that of the page. */
 const service = { target: 'http://127.0.0.1:8080', changeOrigin: false }
 
-/** Writes each file of the build compressed too, so that the service does not compress per request. */
+/**
+ * Replaces each file of the build by its compressed forms, so that the service does not compress per
+ * request and images are small.
+ */
 const compressed: Plugin = {
   name: 'compressed',
   async writeBundle({ dir = 'dist' }) {
@@ -17,6 +20,7 @@ const compressed: Plugin = {
       const content = await readFile(join(folder, name))
       await writeFile(join(folder, `${name}.br`), brotliCompressSync(content))
       await writeFile(join(folder, `${name}.gz`), gzipSync(content, { level: 9 }))
+      await rm(join(folder, name))
     }
   },
 }

@@ -1,10 +1,7 @@
-import type { Browser } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { places } from '../../console/src/app/places.ts'
-import { noChromium, openChromium } from '../support/chromium.ts'
-import { apiByToken } from '../support/clients/api-reader.ts'
+import { noChromium } from '../support/chromium.ts'
 import {
-  ensureConsole,
   findAxeFaults,
   keepPicture,
   type Look,
@@ -12,77 +9,35 @@ import {
   settled,
   type Tab,
 } from '../support/console.ts'
+import { type ConsoleWorld, loopedTask, openConsoleWorld } from '../support/console-world.ts'
 import { eventually } from '../support/eventually.ts'
-import { loopScript, runLoop } from '../support/looping-agent.ts'
-import { type SingleMachine, startSingleMachine } from '../support/single-machine.ts'
 import { budget, quarterOf } from '../support/suite/budget.ts'
 
 /** The console in a real browser, over HTTP, against role `all` with a looping agent. */
 
-/** A parsed body; tests read it without narrowing. */
-type Json = ReturnType<typeof JSON.parse>
-
-let browser: Browser | undefined
-let machine: SingleMachine
-let service: { base_url: string; login: SingleMachine['login'] }
-let incident_id = ''
-let trace_id = ''
-const parts = new AsyncDisposableStack()
-const incidents = '/api/v2/observability/incidents'
-
-/** Texts as an attacker writes them: markup, links, a hidden direction. */
-const hostileName = '<img src=x onerror=alert(1)> [click](javascript:alert(2))'
-const hostilePrompt = 'invoice_\u202efdp.exe <iframe src="//evil.test"></iframe>'
-const task_id = 'looped/1 ?'
+let world: ConsoleWorld | undefined
+let [service, incident_id, trace_id] = [{} as ConsoleWorld['service'], '', '']
 
 beforeAll(async () => {
-  browser = await openChromium()
-  if (browser === undefined) return
-  parts.defer(() => browser?.close() ?? Promise.resolve())
-  await ensureConsole()
-  machine = parts.use(await startSingleMachine({ script: loopScript }))
-  service = { base_url: machine.service.base_url, login: machine.login }
-  const { project_id, project_key } = machine.login
-  const api = await apiByToken({ api_url: service.base_url, login: machine.login })
-  const of = `?project_id=${project_id}`
-  const rule = {
-    ...{ name: 'loops', severity: 'high', group_by: ['task_name'] },
-    event: { match: { source: 'finding', kinds: ['loop'] } },
-  }
-  expect(await api.post(`${incidents}/rules${of}`, rule)).toMatchObject({ status: 201 })
-  const key = { 'x-api-key': project_key, authorization: 'Bearer provider-key' }
-  const url = `${service.base_url}/v1/chat/completions`
-  await runLoop(url, { ...key, 'x-task-id': task_id, 'x-task-name': hostileName })
-  const messages = [{ role: 'user', content: hostilePrompt }]
-  await fetch(url, {
-    method: 'POST',
-    headers: { ...key, 'x-task-id': 'hostile', 'content-type': 'application/json' },
-    body: JSON.stringify({ model: 'gpt-4.1-mini', messages }),
-  })
-  await eventually('an incident is open', async () => {
-    const { body } = await api.get(`${incidents}${of}`)
-    incident_id = (body as Json).incidents[0]?.incident_id ?? ''
-    return incident_id !== ''
-  })
-  const tree = await api.get(`/api/v1/tasks/${encodeURIComponent(task_id)}/explorer${of}`)
-  trace_id = (tree.body as Json).nodes[0].trace_id
+  world = await openConsoleWorld()
+  if (world !== undefined) ({ service, incident_id, trace_id } = world)
 })
-afterAll(() => parts.disposeAsync())
+afterAll(() => world?.[Symbol.asyncDispose]())
 
 let tab: Tab
 const lookAs = async (look?: Look) => {
-  if (browser === undefined) throw new Error(noChromium)
-  tab = await openTab(browser, service, look)
+  if (world === undefined) throw new Error(noChromium)
+  tab = await openTab(world.browser, service, look)
   return tab
 }
-beforeEach(({ skip }) => skip(browser === undefined, noChromium))
+beforeEach(({ skip }) => skip(world === undefined, noChromium))
 afterEach(async ({ task }) => {
-  if (browser === undefined) return
+  if (world === undefined) return
   if (task.result?.state === 'fail') await keepPicture(tab.page, task.name)
   await tab[Symbol.asyncDispose]()
 })
 
-const taskPath = () => `tasks/${encodeURIComponent(task_id)}`
+const taskPath = () => `tasks/${encodeURIComponent(loopedTask)}`
 
 describe('every screen', () => {
   const screens = [
@@ -227,70 +182,4 @@ test('rows stay on screen while the API is away, and come back', async () => {
   await page.unroute('**/api/v1/tasks?*')
   await page.getByRole('button', { name: 'Try again' }).first().click()
   await page.getByRole('row').nth(1).waitFor()
-})
-
-/** An outline as the API sends it: chains of ten steps below one root. */
-function outlineOf(trace: string, size: number) {
-  const at = Array.from({ length: size }, (_, node) => node)
-  const column = <T>(value: (node: number) => T) => at.map(value)
-  const rollup = { observations: size, calls: 0, errors: 0, cancelled: 0, unpriced_calls: 0 }
-  const summary = {
-    ...{ task_id: null, task_name: null, start_time: '2026-11-01T00:00:00Z', end_time: null },
-    ...{ duration_ms: size, depth_max: 10, traces: 1, roots: 1, marks: {} },
-    rollup: { ...rollup, tokens: { total: 0 }, cost_usd: '0' },
-  }
-  return {
-    ...{ view: 'outline', trace_id: trace, revision: 'r', truncated: false, total: size, summary },
-    ...{ served_by: 'clickhouse', fallback_reason: null, origin_time: '2026-11-01T00:00:00Z' },
-    ...{ stats: { rows_read: size, duration_ms: 1 }, findings: [], findings_total: 0, trace: null },
-    ids: column((node) => `step-${node}`),
-    parent: column((node) => (node === 0 ? -1 : node % 10 === 1 ? 0 : node - 1)),
-    start_us: column((node) => node * 1_000),
-    dur_us: column((node) => (node === 0 ? size * 1_000 : 1_500)),
-    ...{ name: column(() => 0), names: ['step'], type: column(() => 0), types: ['span'] },
-    ...{ status: column(() => 0), statuses: ['ok'], traces: [trace], marks: [] },
-    ...{ on_path: column(() => 0), mark: column(() => 0), counted_with: column(() => -1) },
-    ...{ tokens: column(() => null), cost_usd: column(() => null) },
-  }
-}
-
-test('of 100,000 steps, only those in the window are in the page', async () => {
-  const { page, faults } = await lookAs()
-  const outline = JSON.stringify(outlineOf(trace_id, 100_000))
-  await page.route('**/explorer?view=outline*', (route) =>
-    route.fulfill({ contentType: 'application/json', body: outline }),
-  )
-  await tab.open(`traces/${trace_id}`)
-  const rows = page.getByRole('treeitem')
-  await rows.first().waitFor()
-  expect(await rows.count()).toBeLessThanOrEqual(60)
-  await page.keyboard.press('j')
-  await page.keyboard.press('k')
-  await page.evaluate(`(() => {
-    const tree = document.querySelector('[role="tree"]')
-    tree.parentElement.scrollTo({ top: tree.scrollHeight })
-  })()`)
-  await page.locator('[role="treeitem"]', { hasText: 'step' }).last().waitFor()
-  await eventually('the last rows are shown', async () => {
-    const box = await rows.last().boundingBox()
-    return box !== null && box.y > 0 && box.y < 1_200
-  })
-  expect(await rows.count()).toBeLessThanOrEqual(60)
-  const [frames, longest] = (await page.evaluate(`new Promise((done) => {
-    const tree = document.querySelector('[role="tree"]').parentElement
-    const times = []
-    let before = performance.now()
-    const step = (now) => {
-      times.push(now - before)
-      before = now
-      tree.scrollTop -= 400
-      if (times.length < 90) requestAnimationFrame(step)
-      else done([times.toSorted((a, b) => a - b)[85], Math.max(...times)])
-    }
-    requestAnimationFrame(step)
-  })`)) as [number, number]
-  process.stdout.write(
-    `100,000 steps: p95 frame ${frames.toFixed(0)} ms, longest ${longest.toFixed(0)} ms\n`,
-  )
-  expect(faults).toEqual([])
 })

@@ -37,6 +37,7 @@ export class Problem extends Error {
       detail?: string
       errors?: Fault[]
     }
+    if (response.status === 401 && !response.url.endsWith(signIn)) return sessionEnded()
     const wait = Number(response.headers.get('retry-after') ?? Number.NaN)
     return new Problem(body.detail ?? body.title ?? `The server answered ${response.status}`, {
       code: body.code ?? 'unknown',
@@ -50,11 +51,22 @@ export class Problem extends Error {
   /** Wraps an error of the network. */
   static unreachable(cause: unknown): Problem {
     if (cause instanceof DOMException && cause.name === 'AbortError') throw cause
-    return new Problem('The server does not answer. Trying again.', {
+    return new Problem('Check your connection, then try again.', {
       code: 'unreachable',
       status: 0,
     })
   }
+}
+
+/** The one path at which 401 speaks of a password and not of the session. */
+const signIn = '/api/v1/auth/session'
+
+/** The meaning of a 401 in a page. The text of the API is for clients with keys. */
+function sessionEnded(): Problem {
+  return new Problem('Sign in again in another tab, then try again here. Your text stays here.', {
+    code: 'session_ended',
+    status: 401,
+  })
 }
 
 /** Returns the faults of fields in an error of the API; none for other errors. */

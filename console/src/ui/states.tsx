@@ -40,6 +40,11 @@ export function Fault({ error, retry }: { error: unknown; retry?: () => void }) 
           <p className={css.soft}>Request {problem.request_id}</p>
         )}
       </div>
+      {problem?.code === 'session_ended' && (
+        <a href="/sign-in" target="_blank" rel="noreferrer">
+          Sign in
+        </a>
+      )}
       {retry !== undefined && <Button onClick={retry}>Try again</Button>}
     </div>
   )
@@ -48,6 +53,7 @@ export function Fault({ error, retry }: { error: unknown; retry?: () => void }) 
 function titleOf(problem: Problem | undefined): string {
   if (problem === undefined) return 'This part of the page failed'
   if (problem.status === 0) return 'The server does not answer'
+  if (problem.code === 'session_ended') return 'Your session has ended'
   if (problem.status === 403) return 'You do not have access to this'
   if (problem.status === 404) return 'Not found'
   return problem.status >= 500 ? 'The server failed' : 'The request was refused'

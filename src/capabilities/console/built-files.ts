@@ -1,6 +1,10 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { gunzipSync } from 'node:zlib'
 
-/** A file of the built console, with its compressed forms by the name of their coding. */
+/**
+ * A file of the built console: its compressed forms by the name of their coding, and `plain` for the
+ * few clients that accept none of them.
+ */
 export type BuiltFile = { media_type: string; plain: Buffer; coded: ReadonlyMap<string, Buffer> }
 
 const mediaTypes: Readonly<Record<string, string>> = {
@@ -27,16 +31,17 @@ export function readPage(): string | undefined {
 export function readAssets(): Map<string, BuiltFile> {
   const files = new Map<string, BuiltFile>()
   if (!existsSync(assets)) return files
-  const names = readdirSync(assets)
   const read = (name: string) => readFileSync(new URL(`${assets.href}/${name}`))
-  for (const name of names) {
+  for (const name of new Set(readdirSync(assets).map((each) => each.replace(/\.(br|gz)$/, '')))) {
     const media_type = mediaTypes[name.split('.').at(-1) ?? '']
     if (media_type === undefined) continue
-    const coded = codings.filter(([, ending]) => names.includes(`${name}${ending}`))
+    const coded = new Map(codings.map(([coding, ending]) => [coding, read(`${name}${ending}`)]))
     files.set(name, {
       media_type,
-      plain: read(name),
-      coded: new Map(coded.map(([coding, ending]) => [coding, read(`${name}${ending}`)])),
+      coded,
+      get plain() {
+        return gunzipSync(read(`${name}.gz`))
+      },
     })
   }
   return files
@@ -47,16 +52,16 @@ export function readAssets(): Map<string, BuiltFile> {
  * over HTTPS and on this machine only.
  */
 export function formFor(
-  { plain, coded }: Pick<BuiltFile, 'plain' | 'coded'>,
+  file: Pick<BuiltFile, 'plain' | 'coded'>,
   accepted: string | undefined,
 ): { bytes: Buffer; coding?: string } {
   const offered = (accepted ?? '').split(',').map((part) => part.trim().toLowerCase())
-  for (const [coding, bytes] of coded) {
+  for (const [coding, bytes] of file.coded) {
     const isAccepted = offered.some((part) => {
       const [name, quality = ''] = part.split(/\s*;\s*/)
       return name === coding && !/^q=0(\.0*)?$/.test(quality)
     })
     if (isAccepted) return { bytes, coding }
   }
-  return { bytes: plain }
+  return { bytes: file.plain }
 }

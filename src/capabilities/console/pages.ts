@@ -86,7 +86,10 @@ function assetRoute(): Route {
         vary: 'accept-encoding',
         ...(coding !== undefined && { 'content-encoding': coding }),
       }
-      return new Answer(undefined, { headers, content: { ...file, text: bytes } })
+      return new Answer(undefined, {
+        headers,
+        content: { media_type: file.media_type, text: bytes },
+      })
     },
   })
 }
