@@ -19,6 +19,7 @@ import { newId } from '../../src/kernel/ids.ts'
 import type { Observation } from '../../src/model/observation.ts'
 import { createLogger, createMetrics } from '../../src/platform/telemetry/index.ts'
 import { median } from '../rounds.ts'
+import { runRoute } from '../run-route.ts'
 import { type BenchEngine, startBenchEngine } from '../store/engine.ts'
 import type { ExplorerFacts, ExplorerRow, OutlineRow, PageRow } from './facts.ts'
 import { type Asked, measureOutline, timeOf } from './outline.ts'
@@ -133,24 +134,8 @@ function routesOf(
     queries,
     findings: async () => [],
   })
-  const { signal } = new AbortController()
-  const authoriseAgain = async () => undefined
-  return async (name, query = {}) => {
-    const route = routes.find(({ url }) => url.endsWith(`/${name}`))
-    if (route === undefined) throw new RangeError(`no route ${name}`)
-    const caller = { kind: 'user', id: 'bench', project_id } as const
-    const about = {
-      body: undefined,
-      headers: {},
-      request_id: '',
-      network: '',
-      signal,
-      authoriseAgain,
-      callRoute: () => Promise.reject(new Error('no server')),
-    }
-    const answer = await route.run({ params: { trace_id }, query, caller, ...about })
-    return JSON.stringify(answer.body)
-  }
+  return async (name, query = {}) =>
+    JSON.stringify(await runRoute(routes, { last: name, project_id, params: { trace_id }, query }))
 }
 
 /** The same columns by a bare statement. */

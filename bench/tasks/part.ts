@@ -16,6 +16,7 @@ import { createLogger } from '../../src/platform/telemetry/index.ts'
 import { allTenants } from '../../test/support/all-tenants.ts'
 import { observationOf } from '../../test/support/observations.ts'
 import { median } from '../rounds.ts'
+import { runRoute } from '../run-route.ts'
 import { startBenchEngine } from '../store/engine.ts'
 import type { TaskPageRow, TasksFacts } from './facts.ts'
 
@@ -123,24 +124,11 @@ type Ask = (list: string, calls: number, cursor?: string) => Promise<Record<stri
 /** Runs a route as the server does, to the JSON of its answer. */
 function askOf(deps: TaskDeps & { store: ObservationStore }, project_id: string): Ask {
   const routes = taskRoutes(deps)
-  const { signal } = new AbortController()
-  const authoriseAgain = async () => undefined
   return async (list, calls, cursor) => {
-    const route = routes.find(({ url }) => url.endsWith(`/${list}`))
-    if (route === undefined) throw new RangeError(`no route ${list}`)
-    const caller = { kind: 'user', id: 'bench', project_id } as const
-    const about = {
-      body: undefined,
-      headers: {},
-      request_id: '',
-      network: '',
-      signal,
-      authoriseAgain,
-      callRoute: () => Promise.reject(new Error('no server')),
-    }
     const query = { limit: '50', ...(cursor !== undefined && { cursor }) }
-    const answer = await route.run({ params: { task_id: taskOf(calls) }, query, caller, ...about })
-    return JSON.parse(JSON.stringify(answer.body)) as Record<string, unknown>
+    const params = { task_id: taskOf(calls) }
+    const body = await runRoute(routes, { last: list, project_id, params, query })
+    return JSON.parse(JSON.stringify(body)) as Record<string, unknown>
   }
 }
 

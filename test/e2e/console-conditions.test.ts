@@ -128,10 +128,7 @@ test('a text that is being written survives the end of the session, and a refusa
   await page.unroute('**/comment*')
   await page.context().clearCookies()
   await page.getByRole('button', { name: 'Add the comment' }).click()
-  await page
-    .getByText('Your session has ended')
-    .first()
-    .waitFor()
+  await page.getByText('Your session has ended').first().waitFor()
   expect(await comment.inputValue()).toBe('half a thought')
 })
 

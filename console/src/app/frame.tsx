@@ -18,7 +18,7 @@ const MustSetPassword = lazy(async () => ({
   default: (await import('./must-set-password.tsx')).MustSetPassword,
 }))
 
-/** What stands around each screen of a project. */
+/** The frame around each screen of a project. */
 export function Frame() {
   const { data: session, error, refetch } = useSession()
   if (error && session === undefined) return <Fault error={error} retry={() => void refetch()} />

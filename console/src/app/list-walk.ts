@@ -1,7 +1,7 @@
 const storedAs = 'looptrace.list.'
 const ids_max = 1_000
 
-/** A list that somebody came from: its ids in order, and its address. */
+/** The list from which a screen was opened: its ids in order, and its address. */
 type Walk = { ids: readonly string[]; href: string }
 
 /** Notes the rows of a list in this tab, so that the screen of one of them can go to the next. */

@@ -2,7 +2,7 @@ import { useEffect, useRef } from 'react'
 import { currentProject } from '../api/client.ts'
 
 /**
- * What a stream can report: `tasks`, `incidents`, `findings`, `task:<id>`, `trace:<id>`. The id of a task is
+ * A subject of the stream: `tasks`, `incidents`, `findings`, `task:<id>`, `trace:<id>`. The id of a task is
  * percent-encoded.
  */
 export type Topic = string

@@ -1,7 +1,7 @@
 import { PasswordForm } from './password-form.tsx'
 import css from './sign-in.module.css'
 
-/** Stands in place of all screens while another person's password is still in use. */
+/** Replaces all screens until the person has set a password of their own. */
 export function MustSetPassword({ email }: { email: string }) {
   return (
     <main className={css.page}>

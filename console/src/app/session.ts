@@ -17,7 +17,7 @@ export function useSignIn() {
   return useQuery({ queryKey: signInKey, queryFn: readSignIn, staleTime: 60_000 })
 }
 
-/** Returns the session of this browser; null when nobody is signed in. */
+/** Returns the session of this browser; null without one. */
 export function useSession() {
   return useQuery({
     queryKey: signInKey,

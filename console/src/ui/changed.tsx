@@ -4,8 +4,8 @@ import { Fault } from './states.tsx'
 import css from './ui.module.css'
 
 /**
- * An error of a write with a version. If somebody else changed the thing (412), it offers to show
- * the stored one: until then, what was typed stays on the screen.
+ * An error of a write with a version. After a change by another person (412), a button shows the
+ * stored version. Until then, the typed text stays on the screen.
  */
 export function Changed({ error, onReload }: { error: unknown; onReload: () => void }) {
   if (error instanceof Problem && error.status === 412) {

@@ -2,7 +2,7 @@ import { type ComponentProps, type ReactNode, useId } from 'react'
 import type { Fault } from '../api/problem.ts'
 import css from './ui.module.css'
 
-/** What every field has: its name, a hint under it, and the fault that the API found in it. */
+/** The texts of a field: its name, a hint under it, and the fault that the API found in it. */
 type About = { label: string; hint?: ReactNode; fault?: string | undefined }
 
 type Control = { id: string; 'aria-describedby'?: string; 'aria-invalid'?: true }

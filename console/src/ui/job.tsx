@@ -1,4 +1,5 @@
 import { useEffect, useId, useRef } from 'react'
+import { type Pages, usePages } from '../api/pages.ts'
 import { Plain } from './text.tsx'
 import css from './ui.module.css'
 
@@ -26,6 +27,20 @@ export function useRefetchWhile(isActive: boolean, refetch: () => unknown): void
     return () => clearInterval(timer)
   }, [isActive])
 }
+
+/** Reads a list of runs page by page, and reads it again while one of them is under way. */
+export function useRunPages<P extends RunPage, T extends { state: string }>(
+  ...list: Parameters<typeof usePages<P, T>>
+): Pages<T> {
+  const runs = usePages(...list)
+  useRefetchWhile(
+    runs.rows.some(({ state }) => isUnderWay(state)),
+    runs.refetch,
+  )
+  return runs
+}
+
+type RunPage = { next_cursor: string | null; total?: number }
 
 /** How far a job is. Without `of`, the end is not known. */
 export function Progress({ label, done, of }: { label: string; done?: number; of?: number }) {

@@ -68,7 +68,7 @@ type Query<T> = {
 
 /**
  * Shows the data of a query. While it is read again, the earlier data stays on screen; an error
- * stands above it and does not replace it.
+ * is shown above it and does not replace it.
  */
 export function Loaded<T>({
   query,

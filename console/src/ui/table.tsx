@@ -12,7 +12,7 @@ export type Column<T> = {
   id: string
   head: ReactNode
   cell: (row: T) => ReactNode
-  /** Numbers stand on the right. */
+  /** Numbers are aligned to the right. */
   number?: boolean
   /** Left out on narrow screens. */
   wide?: boolean
@@ -23,7 +23,7 @@ export type Column<T> = {
 export type Sorting = { by: string; order: 'asc' | 'desc' }
 
 type TableProps<T> = {
-  /** What the rows are, for screen readers: "Tasks". */
+  /** The name of the table for screen readers: "Tasks". */
   label: string
   columns: readonly Column<T>[]
   rows: readonly T[]

@@ -23,7 +23,7 @@ function close(id: number): void {
 function show(text: string, isFault: boolean): void {
   const id = next++
   change([...toasts.slice(1 - shown_max), { id, text, isFault }])
-  // A fault stays until somebody has read it.
+  // A fault stays until it is closed.
   if (!isFault) setTimeout(() => close(id), shownFor_ms)
 }
 

@@ -85,10 +85,13 @@ describe('CSV', () => {
     expect(rowsCsv(columns, [{ a: 'x, "y"\nz', b: 1 }], file)).toBe('a,b\r\n"x, ""y""\nz",1\r\n')
   })
 
-  test.each(['=1+1', '@SUM(A1)', '+cmd', '-x', '\tx'])('%j is no formula', (text) => {
-    expect(rowsCsv(columns, [{ a: text, b: -1.5 }], file)).toContain(`'${text}`)
-    expect(rowsCsv(columns, [{ a: text, b: -1.5 }], file)).toContain(',-1.5')
-  })
+  test.each(['=1+1', '@SUM(A1)', '+cmd', '-x', '\tx'])(
+    '%j is written as text and not as a formula',
+    (text) => {
+      expect(rowsCsv(columns, [{ a: text, b: -1.5 }], file)).toContain(`'${text}`)
+      expect(rowsCsv(columns, [{ a: text, b: -1.5 }], file)).toContain(',-1.5')
+    },
+  )
 
   test('a terminal gets no control characters', () => {
     const text = rowsCsv(columns, [{ a: '\u001b[31m', b: '\u202e' }], { columns: () => 80 })

@@ -16,8 +16,8 @@ export type Section =
 
 /**
  * Folds the iterations of loops, as the findings say; each item is in one section, in order. A loop is
- * folded if its steps follow each other: between its first and its last step is no step of another
- * kind. Of overlapping loops, the one that begins first is folded.
+ * folded if its steps follow each other: no step of another kind lies between its first and its last
+ * step. Of overlapping loops, the one that begins first is folded.
  */
 export function foldLoops(
   items: readonly TaskItem[],

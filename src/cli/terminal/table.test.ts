@@ -51,7 +51,7 @@ test('the widest columns are cut first, until a line fits', () => {
   )
 })
 
-test('the last column stands below the row where it does not fit beside the others', () => {
+test('the last column is printed below the row if it does not fit beside the others', () => {
   expect(tableOf(verdicts, rows, { io: terminal(20) })).toBe(
     'TASK          COST\na-long-task     $1\n  it went quite wro…\n',
   )

@@ -10,7 +10,7 @@ import ui from '../../ui/ui.module.css'
 import { ScopeBoxes } from './scope-boxes.tsx'
 import { expiryIn, firstScopes, splitOrigins } from './scopes.ts'
 
-/** What a new key has. */
+/** The fields of a new key. */
 export type NewKey = {
   name: string
   scopes: KeyScope[]

@@ -10,6 +10,7 @@ import { Button, Time } from '../../ui/parts.tsx'
 import type { Column } from '../../ui/table.tsx'
 import { Plain } from '../../ui/text.tsx'
 import { notify, notifyFault } from '../../ui/toasts.tsx'
+import { Person, RoleSelect, useMemberChange } from './member-parts.tsx'
 
 const path = '/api/v2/access/organizations/{organization_id}/members/{member_user_id}'
 const roles = ['member', 'admin', 'owner'] as const
@@ -18,7 +19,6 @@ type Role = (typeof roles)[number]
 /** The members of the organization and their roles in it. */
 export function OrganizationMembers({ organization }: { organization: Organization }) {
   const organization_id = organization.id
-  const client = useQueryClient()
   const [removed, setRemoved] = useState<Member>()
   const key = ['members', organization_id]
   const members = usePages(
@@ -30,15 +30,7 @@ export function OrganizationMembers({ organization }: { organization: Organizati
       }),
     (each) => each.members,
   )
-  const change = async (text: string, write: () => Promise<unknown>) => {
-    try {
-      await write()
-      notify(text)
-    } catch (error) {
-      notifyFault(error)
-    }
-    await client.invalidateQueries({ queryKey: key })
-  }
+  const change = useMemberChange(key)
   const setRole = ({ user_id, email, version }: Member, role: Role) =>
     change(`${email} is ${role} of the organization now.`, () =>
       call.PUT(path, {
@@ -86,28 +78,18 @@ const columns = (
   {
     id: 'person',
     head: 'Person',
-    cell: ({ display_name, email }) => (
-      <>
-        <Plain>{display_name}</Plain>
-        <div>
-          <Plain>{email}</Plain>
-        </div>
-      </>
-    ),
+    cell: Person,
   },
   {
     id: 'role',
     head: 'Role in the organization',
     cell: (member) => (
-      <select
-        aria-label={`Role of ${member.email} in the organization`}
-        value={member.role}
-        onChange={(event) => void setRole(member, event.target.value as Role)}
-      >
-        {roles.map((role) => (
-          <option key={role}>{role}</option>
-        ))}
-      </select>
+      <RoleSelect
+        label={`Role of ${member.email} in the organization`}
+        role={member.role}
+        roles={roles}
+        onChoose={(role) => void setRole(member, role)}
+      />
     ),
   },
   {

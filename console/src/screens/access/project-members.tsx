@@ -1,4 +1,3 @@
-import { useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { call } from '../../api/client.ts'
 import { usePages } from '../../api/pages.ts'
@@ -10,7 +9,7 @@ import { Button } from '../../ui/parts.tsx'
 import { Empty } from '../../ui/states.tsx'
 import type { Column } from '../../ui/table.tsx'
 import { Plain } from '../../ui/text.tsx'
-import { notify, notifyFault } from '../../ui/toasts.tsx'
+import { Person, RoleSelect, useMemberChange } from './member-parts.tsx'
 
 const listPath = '/api/v2/access/projects/{project_id}/members'
 const path = '/api/v2/access/projects/{project_id}/members/{member_user_id}'
@@ -20,7 +19,6 @@ type Role = (typeof roles)[number]
 /** The people who can see the project: their role in it, and where it comes from. */
 export function ProjectMembers() {
   const project_id = useProjectId()
-  const client = useQueryClient()
   const [removed, setRemoved] = useState<ProjectMember>()
   const key = ['project-members', project_id]
   const members = usePages(
@@ -32,15 +30,7 @@ export function ProjectMembers() {
       }),
     (each) => each.members,
   )
-  const change = async (text: string, write: () => Promise<unknown>) => {
-    try {
-      await write()
-      notify(text)
-    } catch (error) {
-      notifyFault(error)
-    }
-    await client.invalidateQueries({ queryKey: key })
-  }
+  const change = useMemberChange(key)
   const setRole = (member: ProjectMember, role: Role) =>
     change(`${member.email} is ${role} of the project now.`, () =>
       call.PUT(path, {
@@ -89,29 +79,19 @@ const columns = (
   {
     id: 'person',
     head: 'Person',
-    cell: ({ display_name, email }) => (
-      <>
-        <Plain>{display_name}</Plain>
-        <div>
-          <Plain>{email}</Plain>
-        </div>
-      </>
-    ),
+    cell: Person,
   },
   {
     id: 'role',
     head: 'Role in the project',
     cell: (member) => (
-      <select
-        aria-label={`Role of ${member.email} in the project`}
-        value={member.role}
+      <RoleSelect
+        label={`Role of ${member.email} in the project`}
+        role={member.role}
+        roles={roles}
         disabled={member.project_role === null && member.organization_role !== 'member'}
-        onChange={(event) => void setRole(member, event.target.value as Role)}
-      >
-        {roles.map((role) => (
-          <option key={role}>{role}</option>
-        ))}
-      </select>
+        onChoose={(role) => void setRole(member, role)}
+      />
     ),
   },
   {

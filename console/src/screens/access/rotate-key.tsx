@@ -7,7 +7,7 @@ import { Button } from '../../ui/parts.tsx'
 import { Fault } from '../../ui/states.tsx'
 import { Plain } from '../../ui/text.tsx'
 
-/** What follows a change of a key: a title to show, and the new secret if there is one. */
+/** The result of a change of a key: a title to show, and the new secret if there is one. */
 export type OnDone = (title: string, secret?: string | null) => Promise<void>
 
 const overlaps = [

@@ -21,7 +21,7 @@ export const scopes: readonly (readonly [KeyScope, string])[] = [
 /** Scopes that a new key has at first: those of an application that sends traces. */
 export const firstScopes: readonly KeyScope[] = ['proxy:write', 'ingest:write', 'tasks:write']
 
-/** Returns the instant at the end of so many days from now; null for a key without an end. */
+/** Returns the instant that is the given number of days from now; null for a key without an end. */
 export function expiryIn(days: string, now_ms: number): string | null {
   const count = Number(days)
   return count > 0 ? new Date(now_ms + count * 86_400_000).toISOString() : null

@@ -11,7 +11,7 @@ const path = '/api/v2/access/users/{user_id}'
 
 type Asked = 'disable' | 'enable' | 'link' | 'sessions' | 'grant' | 'revoke'
 
-/** What each action does, in the button and in its question. */
+/** The title of the button of each action, and the text of its question. */
 const actions: Record<Asked, readonly [title: string, about: string]> = {
   disable: ['Disable', 'All sessions and tokens of the person end, and every sign-in is refused.'],
   enable: ['Enable', 'The person can sign in again.'],
@@ -24,7 +24,7 @@ const actions: Record<Asked, readonly [title: string, about: string]> = {
   revoke: ['Remove as administrator', 'The person can no longer manage accounts.'],
 }
 
-/** What an administrator can do with an account. */
+/** The actions of an administrator on an account. */
 export function UserActions({
   of: user,
   onLink,

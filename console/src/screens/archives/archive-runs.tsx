@@ -1,12 +1,11 @@
 import { Link } from '@tanstack/react-router'
 import { api, call } from '../../api/client.ts'
-import { usePages } from '../../api/pages.ts'
 import type { ArchiveRun } from '../../api/schema.gen.d.ts'
 import { useProjectId } from '../../app/project.ts'
 import { useUrlState } from '../../app/use-search.ts'
 import { formatBytes, formatCount } from '../../ui/format.ts'
 import { HereLink } from '../../ui/here-link.tsx'
-import { Actor, isUnderWay, Progress, pollWhile, useRefetchWhile } from '../../ui/job.tsx'
+import { Actor, isUnderWay, Progress, pollWhile, useRunPages } from '../../ui/job.tsx'
 import { Json } from '../../ui/json.tsx'
 import { List } from '../../ui/list.tsx'
 import { Button, Facts, State, Tile, Time } from '../../ui/parts.tsx'
@@ -28,14 +27,10 @@ export function ArchiveRuns() {
 function RunList() {
   const project_id = useProjectId()
   const [, change] = useUrlState()
-  const runs = usePages(
+  const runs = useRunPages(
     ['archive-runs', project_id],
     (cursor, signal) => call.GET(path, { params: { query: { limit: 200, cursor } }, signal }),
     (each) => each.runs,
-  )
-  useRefetchWhile(
-    runs.rows.some(({ state }) => isUnderWay(state)),
-    runs.refetch,
   )
   return (
     <div className={ui.stack}>

@@ -1,10 +1,9 @@
 import { call } from '../../api/client.ts'
-import { usePages } from '../../api/pages.ts'
 import type { RestoreRun } from '../../api/schema.gen.d.ts'
 import { useProjectId } from '../../app/project.ts'
 import { formatCount } from '../../ui/format.ts'
 import { HereLink } from '../../ui/here-link.tsx'
-import { Actor, isUnderWay, Progress, useRefetchWhile } from '../../ui/job.tsx'
+import { Actor, isUnderWay, Progress, useRunPages } from '../../ui/job.tsx'
 import { List } from '../../ui/list.tsx'
 import { State, Time } from '../../ui/parts.tsx'
 import { Empty } from '../../ui/states.tsx'
@@ -14,7 +13,7 @@ import { Plain } from '../../ui/text.tsx'
 /** The restores, newest first, with their progress. */
 export function RestoreRuns() {
   const project_id = useProjectId()
-  const runs = usePages(
+  const runs = useRunPages(
     ['restore-runs', project_id],
     (cursor, signal) =>
       call.GET('/api/v2/observability/restore/runs', {
@@ -22,10 +21,6 @@ export function RestoreRuns() {
         signal,
       }),
     (each) => each.runs,
-  )
-  useRefetchWhile(
-    runs.rows.some(({ state }) => isUnderWay(state)),
-    runs.refetch,
   )
   return (
     <List

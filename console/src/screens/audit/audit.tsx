@@ -11,7 +11,7 @@ import { Export } from './export.tsx'
 import { Reads } from './reads.tsx'
 import { Verify } from './verify.tsx'
 
-/** Who did what: records of calls, reads of contents, and the proof that nobody changed them. */
+/** The audit trail: records of calls, reads of contents, and the check that no record was changed. */
 export function Audit() {
   const [search, change] = useUrlState()
   const { data: session } = useSession()

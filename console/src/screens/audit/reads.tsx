@@ -51,7 +51,7 @@ export function Reads({ chain }: { chain: Chain }) {
         columns={columns}
         keyOf={({ request_id, action, read_at }) => `${request_id} ${action} ${read_at}`}
         empty={
-          <Empty title="Nobody has read contents here">
+          <Empty title="No reads of contents">
             <p>
               A read of a task, trace, conversation, document or query result by a person is listed
               after about half a second.

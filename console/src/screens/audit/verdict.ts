@@ -1,6 +1,6 @@
 import type { AuditVerification } from '../../api/schema.gen.d.ts'
 
-/** What several checks of consecutive parts of a chain found together. */
+/** The combined result of checks of consecutive parts of a chain. */
 export type Checked = Pick<
   AuditVerification,
   'valid' | 'from_seq' | 'seq' | 'records' | 'next_after' | 'protected_seq' | 'protected_at'

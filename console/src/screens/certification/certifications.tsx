@@ -1,10 +1,9 @@
 import { call } from '../../api/client.ts'
-import { usePages } from '../../api/pages.ts'
 import type { ReleaseCertification } from '../../api/schema.gen.d.ts'
 import { useProjectId } from '../../app/project.ts'
 import { useUrlState } from '../../app/use-search.ts'
 import { HereLink } from '../../ui/here-link.tsx'
-import { isUnderWay, useRefetchWhile } from '../../ui/job.tsx'
+import { useRunPages } from '../../ui/job.tsx'
 import { List } from '../../ui/list.tsx'
 import { Button, Time } from '../../ui/parts.tsx'
 import { Empty } from '../../ui/states.tsx'
@@ -23,14 +22,10 @@ export function Certifications() {
     ...(search['release'] && { release_name: search['release'] }),
     ...(search['environment'] && { environment: search['environment'] }),
   }
-  const pages = usePages(
+  const pages = useRunPages(
     ['certifications', project_id, query],
     (cursor, signal) => call.GET(path, { params: { query: { ...query, cursor } }, signal }),
     (each) => each.certifications,
-  )
-  useRefetchWhile(
-    pages.rows.some(({ state }) => isUnderWay(state)),
-    pages.refetch,
   )
   return (
     <div className={ui.stack}>

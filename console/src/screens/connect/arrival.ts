@@ -7,7 +7,7 @@ export type ArrivedCall = {
   model: string
   isError: boolean
   status_code: number
-  /** What the provider said; empty for a call that was answered. */
+  /** The error of the provider; empty for a call that was answered. */
   message: string
   total_tokens: number
 }

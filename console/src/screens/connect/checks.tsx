@@ -12,7 +12,7 @@ import css from './connect.module.css'
 
 const marks = { done: '✓', missing: '○', unknown: '?' } as const
 
-/** What `looptrace doctor` says of the project: done and missing checks, with commands. */
+/** The report of `looptrace doctor` on the project: done and missing checks, with commands. */
 export function Checks() {
   const report = api.useQuery('get', '/api/v1/onboarding/report')
   useLive('tasks', () => void report.refetch())

@@ -22,7 +22,7 @@ test('resolved and all incidents are those of the range', () => {
   })
 })
 
-test('mine are those of the person, nobody’s are unassigned', () => {
+test('“mine” selects incidents of the person, “nobody” those without an assignee', () => {
   expect(inboxQuery({ owner: 'mine' }, 'me@example.com', now_ms).assignee).toBe('me@example.com')
   expect(inboxQuery({ owner: 'none' }, 'me@example.com', now_ms).assignee).toBe('none')
 })

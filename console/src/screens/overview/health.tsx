@@ -17,7 +17,7 @@ import css from './overview.module.css'
 
 const letters = 20
 
-/** What arrived, and what became of it. Every accepted record is in one of the columns. */
+/** The completeness ledger. Every accepted record is in one of the columns. */
 export function LedgerPanel({ window }: { window: Instants }) {
   const query = api.useQuery('get', '/api/v2/observability/ledger', { params: { query: window } })
   return (

@@ -23,7 +23,7 @@ import {
 import { Receipt } from './receipt.tsx'
 import { Totals } from './totals.tsx'
 
-/** What a platform team asks: what is wrong, what it costs, and whether everything arrives. */
+/** The questions of a platform team: failures, costs, latency, and whether all records arrive. */
 export function Overview() {
   const { window, again } = useInstants()
   const client = useQueryClient()

@@ -13,7 +13,7 @@ const tableRows = 6
 export type Panel = {
   title: string
   body: Body
-  /** What the values of a chart are. */
+  /** The unit of the values of a chart. */
   unit?: string
 }
 

@@ -1,10 +1,4 @@
-import type {
-  FilterOperator,
-  Measure,
-  MeasureFunction,
-  QueryEntity,
-  SortOrder,
-} from '../../api/schema.gen.d.ts'
+import type { FilterOperator, Measure, QueryEntity, SortOrder } from '../../api/schema.gen.d.ts'
 
 /** One condition. An operator that is not known yet is refused by the API. */
 export type Condition = { field: string; op: FilterOperator; value?: unknown }
@@ -35,22 +29,20 @@ export type Body = {
 /** The part of the time that a query reads. `last` ends at the time of the run. */
 export type Window = { last: string } | { from: string; to: string }
 
-export const entities: readonly QueryEntity[] = [
-  'observations',
-  'traces',
-  'events',
-  'links',
-  'correlations',
-  'tasks',
-  'findings',
-]
+/** All entities. The type makes a new one of the API an error here. */
+const known: Record<QueryEntity, true> = {
+  observations: true,
+  traces: true,
+  events: true,
+  links: true,
+  correlations: true,
+  tasks: true,
+  findings: true,
+}
 
-export const functions: readonly MeasureFunction[] = [
-  ...(['count', 'count_distinct', 'sum', 'avg', 'min', 'max'] as const),
-  ...(['p50', 'p90', 'p95', 'p99', 'rate', 'error_rate'] as const),
-]
+export const entities = Object.keys(known) as QueryEntity[]
 
-/** What a text holds: a query, or why it is none. */
+/** The query of a text, or the fault of a text without one. */
 export type ReadBody =
   | { body: Body; window: Window | undefined }
   | { fault: string; body?: undefined }

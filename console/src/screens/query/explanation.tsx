@@ -22,7 +22,7 @@ function useSettled<T>(value: T): T {
   return settled
 }
 
-/** What the query would read, and from where. It is asked while the query is written. */
+/** The plan of the query: its store, and the data that it would read. It follows the query as it is written. */
 export function Explanation({ asked, project_id }: { asked: Asked; project_id: string }) {
   const text = JSON.stringify(asked)
   const settled = useSettled(text)

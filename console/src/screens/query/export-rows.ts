@@ -38,8 +38,8 @@ export function csvCell(value: unknown): string {
 type Page = { rows: readonly Row[]; next_cursor?: string | null }
 
 /**
- * Reads pages until the last one or the bound. `isCut`: there are more rows. `onRows` is told how
- * many are read.
+ * Reads pages until the last one or the bound. `isCut`: there are more rows. `onRows` gets the
+ * number of rows so far.
  */
 export async function readAll(
   read: (cursor: string | undefined) => Promise<Page>,

@@ -4,7 +4,7 @@ import ui from '../../ui/ui.module.css'
 import { type Body, formatBody, readBody, type Window } from './body.ts'
 import css from './query.module.css'
 
-/** What is typed, beside the query that it was made from. */
+/** The typed text, and the query from which it was made. */
 export type Typed = { text: string; of: string }
 
 const linesShown_min = 8

@@ -1,6 +1,6 @@
 import type { Measure, MeasureFunction, QueryField } from '../../api/schema.gen.d.ts'
 import { Button } from '../../ui/parts.tsx'
-import { type Body, functions, type GroupBy } from './body.ts'
+import type { Body, GroupBy } from './body.ts'
 import { Flag, type PartProps, SortPart } from './builder-parts.tsx'
 import { bucketWidths } from './drill.ts'
 import { type Choices, ChoicesProvider, FieldSelect, useChoices } from './fields.tsx'
@@ -22,8 +22,9 @@ const functionTexts: Record<MeasureFunction, string> = {
   rate: 'per second',
   error_rate: 'share of errors',
 }
+const functions = Object.keys(functionTexts) as MeasureFunction[]
 
-/** What an aggregate measures, and the groups. */
+/** The measures of an aggregate, and its groups. */
 export function MeasuresPart({ body, change }: PartProps) {
   const { measures = [] } = body
   const withFill = body.fill === true

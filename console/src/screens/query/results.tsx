@@ -103,7 +103,7 @@ function Groups({ asked, open }: { asked: Asked; open: Draft['open'] }) {
   )
 }
 
-/** What answered and what it cost. */
+/** The store that answered, and the cost of the query. */
 function About({
   answer,
   count,

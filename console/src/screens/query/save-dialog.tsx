@@ -17,7 +17,7 @@ import type { Body, Window } from './body.ts'
 import { placeholdersIn } from './filter-tree.ts'
 import { createSaved, readSaved, replaceSaved, requestOf } from './saved-calls.ts'
 
-/** What is stored: a new query, or a saved one under another name. */
+/** The stored query: a new one, or a saved one under another name. */
 type Given =
   | { body: Body; window: Window; saved?: undefined; onSaved: (saved: SavedQuery) => void }
   | { saved: SavedQuery; body?: undefined }
@@ -114,7 +114,7 @@ async function store(given: Given, request: SavedQueryRequest): Promise<void> {
   const { saved_query_id, version } = given.saved
   const { saved, etag } = await readSaved(saved_query_id)
   if (saved.version !== version) {
-    throw new Error('Somebody else has changed this query since. Close this and try again.')
+    throw new Error('The query was changed by another person. Close this dialog and try again.')
   }
   await replaceSaved(saved_query_id, request, etag)
 }

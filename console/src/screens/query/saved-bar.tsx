@@ -38,7 +38,7 @@ export function SavedBar({ draft }: { draft: Draft }) {
       const isStale = error instanceof Problem && error.status === 412
       notifyFault(
         isStale
-          ? new Error('Somebody else has changed this query since. Save yours under another name.')
+          ? new Error('The query was changed by another person. Save yours under another name.')
           : error,
       )
     } finally {

@@ -163,7 +163,7 @@ function DeleteDialog({ saved, onClose }: { saved: SavedQuery; onClose: () => vo
     try {
       const { etag, saved: current } = await readSaved(saved.saved_query_id)
       if (current.version !== saved.version) {
-        throw new Error('Somebody else has changed this query since. Read it again, then delete.')
+        throw new Error('The query was changed by another person. Reload the list, then delete it.')
       }
       await deleteSaved(saved.saved_query_id, etag)
       notify(`Deleted ${saved.name}`)

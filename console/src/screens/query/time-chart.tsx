@@ -30,7 +30,7 @@ export function TimeChart({
 }: {
   asked: Asked
   answer: AggregateAnswer
-  /** What it shows; by default the names of the measures. */
+  /** The title; by default the names of the measures. */
   label?: string
 }) {
   const [search, change] = useUrlState()

@@ -20,7 +20,7 @@ export function readValues(text: string, type: QueryFieldType | undefined): unkn
   return lines.map((line) => readValue(line, type))
 }
 
-/** Writes a value as it is typed; undefined for one that is no text, number or yes and no. */
+/** Writes a value as it is typed; undefined for objects, which have no field to type in. */
 export function writeValue(value: unknown): string | undefined {
   if (value === undefined || value === null) return ''
   if (Array.isArray(value)) {

@@ -1,7 +1,6 @@
 import { useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { api, call } from '../../api/client.ts'
-import { usePages } from '../../api/pages.ts'
 import type { RetentionRun } from '../../api/schema.gen.d.ts'
 import { useProjectId } from '../../app/project.ts'
 import { useUrlState } from '../../app/use-search.ts'
@@ -9,7 +8,7 @@ import { Confirm } from '../../ui/dialog.tsx'
 import { CheckField } from '../../ui/fields.tsx'
 import { formatBytes, formatCount } from '../../ui/format.ts'
 import { HereLink } from '../../ui/here-link.tsx'
-import { Actor, isUnderWay, useRefetchWhile } from '../../ui/job.tsx'
+import { Actor, isUnderWay, useRunPages } from '../../ui/job.tsx'
 import { List } from '../../ui/list.tsx'
 import { Button, State, Time } from '../../ui/parts.tsx'
 import { Empty } from '../../ui/states.tsx'
@@ -23,7 +22,7 @@ export function Runs() {
   const project_id = useProjectId()
   const [search, change] = useUrlState()
   const isDry = search['dry'] === 'true'
-  const runs = usePages(
+  const runs = useRunPages(
     ['retention-runs', project_id, isDry],
     (cursor, signal) =>
       call.GET('/api/v2/observability/retention/runs', {
@@ -31,10 +30,6 @@ export function Runs() {
         signal,
       }),
     (each) => each.runs,
-  )
-  useRefetchWhile(
-    runs.rows.some(({ state }) => isUnderWay(state)),
-    runs.refetch,
   )
   return (
     <div className={ui.stack}>

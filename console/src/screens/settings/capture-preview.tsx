@@ -9,7 +9,7 @@ import { type CaptureDraft, toRequest } from './capture-draft.ts'
 
 const example = '{"messages":[{"role":"user","content":"My card is 4111 1111 1111 1111"}]}'
 
-/** What the policy that is being edited would store of a text. Neither is saved. */
+/** A preview of the parts of a text that the edited policy would store. Neither is saved. */
 export function CapturePreview({ draft }: { draft: CaptureDraft }) {
   const [text, setText] = useState(example)
   const preview = api.useMutation('post', '/api/v2/observability/capture-policy/preview')

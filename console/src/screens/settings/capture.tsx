@@ -2,19 +2,19 @@ import { useState } from 'react'
 import { api, call } from '../../api/client.ts'
 import { faultsOf } from '../../api/problem.ts'
 import type { CapturePolicy } from '../../api/schema.gen.d.ts'
-import { Changed } from '../../ui/changed.tsx'
 import { faultAt, SelectField, TextField } from '../../ui/fields.tsx'
-import { Button, Time } from '../../ui/parts.tsx'
+import { Time } from '../../ui/parts.tsx'
 import { Loaded } from '../../ui/states.tsx'
 import ui from '../../ui/ui.module.css'
 import { draftOf, explainPolicy, type MaskDraft, toRequest } from './capture-draft.ts'
 import { CapturePreview } from './capture-preview.tsx'
 import { Masks } from './masks.tsx'
 import { useWrite } from './own-project.ts'
+import { SavedForm } from './saved-form.tsx'
 
 const path = '/api/v2/observability/capture-policy'
 
-/** What is recorded of calls and spans. */
+/** The capture policy: the contents that are recorded of calls and spans. */
 export function Capture({ isAdmin }: { isAdmin: boolean }) {
   const policy = api.useQuery('get', path)
   return (
@@ -51,17 +51,17 @@ function Editor({
   const faults = faultsOf(write.error)
   const setMasks = (masks: MaskDraft[]) => setDraft({ ...draft, masks })
   return (
-    <form
-      className={ui.stack}
-      onSubmit={(event) => {
-        event.preventDefault()
-        void write.run(() =>
-          call.PUT(path, {
-            params: { header: { 'If-Match': `"${stored.version}"` } },
-            body: toRequest(draft),
-          }),
-        )
-      }}
+    <SavedForm
+      what="policy"
+      write={write}
+      mayChange={isAdmin}
+      reload={reload}
+      save={() =>
+        call.PUT(path, {
+          params: { header: { 'If-Match': `"${stored.version}"` } },
+          body: toRequest(draft),
+        })
+      }
     >
       <SelectField
         label="Record"
@@ -96,12 +96,6 @@ function Editor({
           Changed <Time at={stored.updated_at} ago />, version {stored.version}.
         </p>
       )}
-      {write.error !== undefined && <Changed error={write.error} onReload={reload} />}
-      <div>
-        <Button type="submit" look="primary" disabled={!isAdmin || write.isRunning}>
-          {write.isRunning ? 'Saving…' : 'Save the policy'}
-        </Button>
-      </div>
-    </form>
+    </SavedForm>
   )
 }

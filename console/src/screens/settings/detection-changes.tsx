@@ -10,7 +10,7 @@ import ui from '../../ui/ui.module.css'
 
 const tones = { added: 'warn', removed: 'good', changed: 'info' } as const
 
-/** What other settings would find in recent tasks. */
+/** The findings in recent tasks that other settings would add or remove. */
 export function DetectionChanges({ preview }: { preview: DetectionPreview }) {
   const project_id = useProjectId()
   const { tasks, skipped, findings_now, findings_asked, changes } = preview

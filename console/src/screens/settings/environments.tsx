@@ -1,11 +1,10 @@
 import { useState } from 'react'
 import { call } from '../../api/client.ts'
 import { faultsOf } from '../../api/problem.ts'
-import { Changed } from '../../ui/changed.tsx'
 import { AreaField, CheckField, faultAt } from '../../ui/fields.tsx'
-import { Button } from '../../ui/parts.tsx'
 import ui from '../../ui/ui.module.css'
 import { type Own, toVersion, useWrite } from './own-project.ts'
+import { SavedForm } from './saved-form.tsx'
 
 /** The environments that keys and data may name. */
 export function Environments(own: Own) {
@@ -21,17 +20,17 @@ function Editor({ project, mayChange, reload }: Own) {
     .map((line) => line.trim())
     .filter(Boolean)
   return (
-    <form
-      className={ui.stack}
-      onSubmit={(event) => {
-        event.preventDefault()
-        void write.run(() =>
-          call.PUT('/api/v2/access/projects/{project_id}/environments', {
-            params: toVersion(project),
-            body: { environments: isLimited ? listed : null },
-          }),
-        )
-      }}
+    <SavedForm
+      what="environments"
+      write={write}
+      mayChange={mayChange}
+      reload={reload}
+      save={() =>
+        call.PUT('/api/v2/access/projects/{project_id}/environments', {
+          params: toVersion(project),
+          body: { environments: isLimited ? listed : null },
+        })
+      }
     >
       <CheckField
         label="Only these environments may be named by keys"
@@ -51,12 +50,6 @@ function Editor({ project, mayChange, reload }: Own) {
       ) : (
         <p className={ui.soft}>Any name is accepted.</p>
       )}
-      {write.error !== undefined && <Changed error={write.error} onReload={reload} />}
-      <div>
-        <Button type="submit" look="primary" disabled={!mayChange || write.isRunning}>
-          {write.isRunning ? 'Saving…' : 'Save the environments'}
-        </Button>
-      </div>
-    </form>
+    </SavedForm>
   )
 }

@@ -3,7 +3,7 @@ import { useState } from 'react'
 import type { Project } from '../../api/schema.gen.d.ts'
 import { notify } from '../../ui/toasts.tsx'
 
-/** What each part of the settings gets. */
+/** The properties of each part of the settings. */
 export type Own = { project: Project; mayChange: boolean; reload: () => void }
 
 /** A write of one part: its state, and a function that runs it. */

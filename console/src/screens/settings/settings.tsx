@@ -12,7 +12,7 @@ import { Environments } from './environments.tsx'
 import { General } from './general.tsx'
 import { TaskRules } from './task-rules.tsx'
 
-/** What a project is called, records, and looks for. */
+/** The settings of a project: its name, capture, detection and environments. */
 export function Settings() {
   const project_id = useProjectId()
   const isAdmin = useHasRole('admin')

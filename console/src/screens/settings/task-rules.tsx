@@ -1,11 +1,10 @@
 import { useState } from 'react'
 import { call } from '../../api/client.ts'
 import type { TaskRule } from '../../api/schema.gen.d.ts'
-import { Changed } from '../../ui/changed.tsx'
 import { CheckField } from '../../ui/fields.tsx'
-import { Button } from '../../ui/parts.tsx'
 import ui from '../../ui/ui.module.css'
 import { type Own, toVersion, useWrite } from './own-project.ts'
+import { SavedForm } from './saved-form.tsx'
 
 /** The rules that find the task of a call without X-Task-ID, in their order. */
 const rules: readonly (readonly [TaskRule, string])[] = [
@@ -30,17 +29,17 @@ function Editor({ project, mayChange, reload }: Own) {
   const [off, setOff] = useState<readonly TaskRule[]>(project.task_rules_off)
   const write = useWrite('The task rules are saved.')
   return (
-    <form
-      className={ui.stack}
-      onSubmit={(event) => {
-        event.preventDefault()
-        void write.run(() =>
-          call.PUT('/api/v2/access/projects/{project_id}/task-rules', {
-            params: toVersion(project),
-            body: { off: [...off] },
-          }),
-        )
-      }}
+    <SavedForm
+      what="task rules"
+      write={write}
+      mayChange={mayChange}
+      reload={reload}
+      save={() =>
+        call.PUT('/api/v2/access/projects/{project_id}/task-rules', {
+          params: toVersion(project),
+          body: { off: [...off] },
+        })
+      }
     >
       <p>
         Calls without X-Task-ID and X-Conversation-ID belong to the task that one of these finds. A
@@ -60,12 +59,6 @@ function Editor({ project, mayChange, reload }: Own) {
           />
         ))}
       </fieldset>
-      {write.error !== undefined && <Changed error={write.error} onReload={reload} />}
-      <div>
-        <Button type="submit" look="primary" disabled={!mayChange || write.isRunning}>
-          {write.isRunning ? 'Saving…' : 'Save the task rules'}
-        </Button>
-      </div>
-    </form>
+    </SavedForm>
   )
 }

@@ -1,14 +1,13 @@
 import { useQueryClient } from '@tanstack/react-query'
 import type { FormEvent } from 'react'
 import { api, call } from '../../api/client.ts'
-import { usePages } from '../../api/pages.ts'
 import { Problem } from '../../api/problem.ts'
 import type { StoreBenchmark } from '../../api/schema.gen.d.ts'
 import { useHasRole, useProjectId } from '../../app/project.ts'
 import { useUrlState } from '../../app/use-search.ts'
 import { faultAt, TextField } from '../../ui/fields.tsx'
 import { HereLink } from '../../ui/here-link.tsx'
-import { Actor, isUnderWay, useRefetchWhile } from '../../ui/job.tsx'
+import { Actor, useRunPages } from '../../ui/job.tsx'
 import { List } from '../../ui/list.tsx'
 import { Button, State, Time } from '../../ui/parts.tsx'
 import { Empty, Fault } from '../../ui/states.tsx'
@@ -25,7 +24,7 @@ export function Benchmarks() {
 function BenchmarkList() {
   const project_id = useProjectId()
   const [, change] = useUrlState()
-  const runs = usePages(
+  const runs = useRunPages(
     ['benchmarks', project_id],
     (cursor, signal) =>
       call.GET('/api/v2/observability/store-benchmark/runs', {
@@ -33,10 +32,6 @@ function BenchmarkList() {
         signal,
       }),
     (each) => each.runs,
-  )
-  useRefetchWhile(
-    runs.rows.some(({ state }) => isUnderWay(state)),
-    runs.refetch,
   )
   return (
     <div className={ui.stack}>

@@ -7,7 +7,7 @@ import { type Column, Table } from '../../ui/table.tsx'
 import { Plain } from '../../ui/text.tsx'
 import ui from '../../ui/ui.module.css'
 
-/** What the trace waited for: making other steps faster does not make it faster. */
+/** The critical path: making other steps faster does not make the trace faster. */
 export function CriticalPath({ trace_id }: { trace_id: string }) {
   const query = api.useQuery('get', '/api/v2/observability/traces/{trace_id}/critical-path', {
     params: { path: { trace_id }, query: { limit: 200 } },

@@ -20,7 +20,7 @@ const select = [
 
 type Row = Readonly<Record<string, unknown>>
 
-/** What is known of one step, with its contents. They are read only for the selected step. */
+/** The record of one step with its contents, which are read only for the selected step. */
 export function NodeDetails({
   tree,
   node,

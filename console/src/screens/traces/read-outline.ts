@@ -4,7 +4,7 @@ import { useLive } from '../../app/live.ts'
 import { useProjectId } from '../../app/project.ts'
 import { type Outline, toTree } from './outline.ts'
 
-/** What the tree is of. */
+/** The trace or task of a tree. */
 export type Source = { kind: 'trace' | 'task'; id: string }
 
 async function readOutline({ kind, id }: Source, signal: AbortSignal): Promise<Outline> {

@@ -143,7 +143,7 @@ function Row({ tree, node, mode, top, isFolded, isSelected, onSelect, onToggle }
   )
 }
 
-/** What is unusual about a step: its status, findings, and that its call is counted elsewhere. */
+/** Marks of a step: its status, its findings, and that its call is counted elsewhere. */
 function Marks({ tree, node }: { tree: Tree; node: number }) {
   const { outline } = tree
   const status = outline.statuses[outline.status[node] ?? -1]

@@ -1,11 +1,10 @@
 import { Link } from '@tanstack/react-router'
 import { call } from '../../api/client.ts'
-import { usePages } from '../../api/pages.ts'
 import type { VerificationRun } from '../../api/schema.gen.d.ts'
 import { useProjectId } from '../../app/project.ts'
 import { formatShare, formatUsd } from '../../ui/format.ts'
 import { HereLink } from '../../ui/here-link.tsx'
-import { Actor, isUnderWay, useRefetchWhile } from '../../ui/job.tsx'
+import { Actor, useRunPages } from '../../ui/job.tsx'
 import { List } from '../../ui/list.tsx'
 import { State, Time } from '../../ui/parts.tsx'
 import { Empty } from '../../ui/states.tsx'
@@ -17,7 +16,7 @@ import { Trust } from './trust.tsx'
 /** The verifications of the answers of a task, newest first. */
 export function TaskRuns({ task_id }: { task_id: string }) {
   const project_id = useProjectId()
-  const runs = usePages(
+  const runs = useRunPages(
     ['task-verifications', project_id, task_id],
     (cursor, signal) =>
       call.GET('/api/v1/verification/tasks/{task_id}', {
@@ -25,10 +24,6 @@ export function TaskRuns({ task_id }: { task_id: string }) {
         signal,
       }),
     (each) => each.runs,
-  )
-  useRefetchWhile(
-    runs.rows.some(({ state }) => isUnderWay(state)),
-    runs.refetch,
   )
   return (
     <div className={ui.stack}>

@@ -166,7 +166,7 @@ export class FrameReader {
   }
 }
 
-/** Runs a step that reads frames, and hands a fault of theirs to `onFault`. */
+/** Runs a step that reads frames, and passes a fault of a frame to `onFault`. */
 export function guarded(step: () => void, onFault: (fault: FrameFault) => void): void {
   try {
     step()
