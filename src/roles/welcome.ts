@@ -14,8 +14,8 @@ import type { RoleContext } from './running.ts'
 export const firstLoginFile = 'first-login.json'
 
 /**
- * Renders the greeting of role `all` for a terminal of 80 columns: the URL, the first login, the
- * data folder and an example call.
+ * Renders the greeting of role `all` for a terminal of 80 columns, but for the link that signs in,
+ * which is not broken: the URL, the first login, the data folder and an example call.
  */
 export function welcome(greeting: {
   base_url: string
