@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { beforeAll, expect, test } from 'vitest'
 import {
   claudeCodeSession,
   codexSession,
@@ -9,15 +9,14 @@ import {
 import { type Api, apiByKey } from '../support/clients/api-reader.ts'
 import { eventually } from '../support/eventually.ts'
 import { logsProtobuf, type PlainLogs, type PlainMetrics } from '../support/otlp-messages.ts'
-import { type SingleMachine, startSingleMachine } from '../support/single-machine.ts'
+import { type SharedMachine, sharedMachine } from '../support/shared-machine.ts'
 
-let machine: SingleMachine
+let machine: SharedMachine
 let api: Api
 beforeAll(async () => {
-  machine = await startSingleMachine()
+  machine = await sharedMachine()
   api = apiByKey({ api_url: machine.service.base_url, login: machine.login })
 })
-afterAll(() => machine?.[Symbol.asyncDispose]())
 
 async function send(path: string, body: string | Buffer, type = 'application/json') {
   const { base_url } = machine.service

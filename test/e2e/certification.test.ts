@@ -8,7 +8,7 @@ import { parse } from 'yaml'
 import { main } from '../support/bundle.ts'
 import { childEnv } from '../support/child-env.ts'
 import { eventually } from '../support/eventually.ts'
-import { type SingleMachine, startSingleMachine } from '../support/single-machine.ts'
+import { type SharedMachine, sharedMachine } from '../support/shared-machine.ts'
 
 /** A pipeline: two releases of an agent run through the proxy in staging, and are certified. */
 const root = '/api/v1/reliability/phase10'
@@ -19,7 +19,7 @@ const tasks_per_user = 4
 
 /** A parsed body; tests read it without narrowing. */
 type Json = ReturnType<typeof JSON.parse>
-let machine: SingleMachine
+let machine: SharedMachine
 let directory: string
 let token: string
 let key: string
@@ -27,7 +27,7 @@ let key: string
 beforeAll(async () => {
   directory = await mkdtemp(join(tmpdir(), 'looptrace-certify-'))
   const content = 'Your parcel arrives on Tuesday.'
-  machine = await startSingleMachine({ script: { steps: [{ reply: { content } }] } })
+  machine = await sharedMachine({ script: { steps: [{ reply: { content } }] } })
   const { admin_email, admin_password, project_id } = machine.login
   const credentials = { username: admin_email, password: admin_password }
   const signedIn = await call('POST', '/api/v1/auth/token', {
@@ -52,7 +52,6 @@ beforeAll(async () => {
   await Promise.all([play('1.4.0', { failing: 0 }), play('1.5.0', { failing: 2 })])
 }, 300_000)
 afterAll(async () => {
-  await machine?.[Symbol.asyncDispose]()
   await rm(directory, { recursive: true })
 })
 

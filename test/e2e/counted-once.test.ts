@@ -1,24 +1,23 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { beforeAll, expect, test } from 'vitest'
 import { type Api, apiByKey } from '../support/clients/api-reader.ts'
 import { instrumentedScript } from '../support/clients/instrumented/instrumented-script.ts'
 import { runInstrumented } from '../support/clients/instrumented/run-libraries.ts'
 import { eventually } from '../support/eventually.ts'
 import { hasSharedFixtures, readFixture } from '../support/shared-fixtures.ts'
-import { type SingleMachine, startSingleMachine } from '../support/single-machine.ts'
+import { type SharedMachine, sharedMachine } from '../support/shared-machine.ts'
 
 const program = fileURLToPath(
   new URL('../support/clients/instrumented/openllmetry-proxied.ts', import.meta.url),
 )
-let machine: SingleMachine
+let machine: SharedMachine
 let api: Api
 
 beforeAll(async () => {
-  machine = await startSingleMachine({ script: instrumentedScript })
+  machine = await sharedMachine({ script: instrumentedScript })
   api = apiByKey({ api_url: machine.service.base_url, login: machine.login })
 })
-afterAll(() => machine?.[Symbol.asyncDispose]())
 
 type Task = {
   calls: number

@@ -4,7 +4,7 @@ import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { noChromium, openChromium } from '../support/chromium.ts'
 import { eventually } from '../support/eventually.ts'
-import { type SingleMachine, startSingleMachine } from '../support/single-machine.ts'
+import { type SharedMachine, sharedMachine } from '../support/shared-machine.ts'
 
 /** Pages in a real browser use a browser key, from its origin and from another one. */
 
@@ -13,7 +13,7 @@ type Json = ReturnType<typeof JSON.parse>
 type Site = AsyncDisposable & { origin: string }
 
 let browser: Browser | undefined
-let machine: SingleMachine
+let machine: SharedMachine
 let shop: Site
 let stranger: Site
 let token: string
@@ -27,7 +27,7 @@ beforeAll(async () => {
   if (browser === undefined) return
   parts.defer(() => browser?.close() ?? Promise.resolve())
   ;[shop, stranger] = [parts.use(await openSite()), parts.use(await openSite())]
-  machine = parts.use(await startSingleMachine())
+  machine = await sharedMachine()
   const { admin_email: username, admin_password: password, project_id } = machine.login
   const login = { grant_type: 'password', username, password }
   token = (await call('POST', '/api/v1/auth/token', login)).body.access_token

@@ -10,17 +10,15 @@ import { type Api, apiByKey } from '../support/clients/api-reader.ts'
 import { eventually } from '../support/eventually.ts'
 import { scrape } from '../support/metrics.ts'
 import { runPython } from '../support/python.ts'
-import { type SingleMachine, startSingleMachine } from '../support/single-machine.ts'
+import { type SharedMachine, sharedMachine } from '../support/shared-machine.ts'
 
-let machine: SingleMachine
+let machine: SharedMachine
 let api: Api
 
 beforeAll(async () => {
-  machine = await startSingleMachine({ env: { LOOPTRACE_HTTP_RATE_PER_MINUTE_MAX: '0' } })
+  machine = await sharedMachine()
   api = apiByKey({ api_url: machine.service.base_url, login: machine.login })
 })
-
-afterAll(() => machine?.[Symbol.asyncDispose]())
 
 /** Runs an unmodified exporter with an endpoint and a key; resolves with the trace id. */
 type RunExporter = (task_id: string) => Promise<string>

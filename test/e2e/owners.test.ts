@@ -4,19 +4,18 @@ import { context, trace } from '@opentelemetry/api'
 import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-proto'
 import { NodeSDK } from '@opentelemetry/sdk-node'
 import OpenAI from 'openai'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { beforeAll, expect, test } from 'vitest'
 import { type Api, apiByKey, apiByToken } from '../support/clients/api-reader.ts'
 import { eventually } from '../support/eventually.ts'
-import { type SingleMachine, startSingleMachine } from '../support/single-machine.ts'
+import { type SharedMachine, sharedMachine } from '../support/shared-machine.ts'
 
-let machine: SingleMachine
+let machine: SharedMachine
 let api: Api
 
 beforeAll(async () => {
-  machine = await startSingleMachine()
+  machine = await sharedMachine()
   api = apiByKey({ api_url: machine.service.base_url, login: machine.login })
 })
-afterAll(() => machine?.[Symbol.asyncDispose]())
 
 type Task = {
   task_id: string

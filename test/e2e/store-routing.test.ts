@@ -1,14 +1,14 @@
 import { randomUUID } from 'node:crypto'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { beforeAll, expect, test } from 'vitest'
 import { eventually } from '../support/eventually.ts'
-import { type SingleMachine, startSingleMachine } from '../support/single-machine.ts'
+import { type SharedMachine, sharedMachine } from '../support/shared-machine.ts'
 
 const v2 = '/api/v2/observability'
-let machine: SingleMachine
+let machine: SharedMachine
 let token = ''
 
 beforeAll(async () => {
-  machine = await startSingleMachine({ env: { LOOPTRACE_JOB_POLL_MS: '50' } })
+  machine = await sharedMachine()
   const { admin_email: username, admin_password: password } = machine.login
   const signed = await call('POST', '/api/v1/auth/token', {
     grant_type: 'password',
@@ -17,7 +17,6 @@ beforeAll(async () => {
   })
   token = signed.access_token
 })
-afterAll(() => machine?.[Symbol.asyncDispose]())
 
 async function call(method: string, path: string, body?: unknown) {
   const reply = await fetch(`${machine.service.base_url}${path}`, {

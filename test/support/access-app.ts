@@ -12,6 +12,7 @@ import {
   type BootstrapSecrets,
   bootstrap,
   createPasswordHasher,
+  createPasswordStrength,
   isInstallationAdmin,
   mintGivenSecrets,
   openAccess,
@@ -108,6 +109,9 @@ export function callsAs(as: () => { app: AccessApp; token: string }) {
 /** Fast hashes; the default ones are tested with the hasher. */
 export const quickPasswords = createPasswordHasher({ cost_log2: 4 })
 
+/** The check of new passwords of this worker, whose thread ends by itself. */
+export const sharedStrength = { ...createPasswordStrength(), close: async () => undefined }
+
 /** A second process: separate caches, the same store. */
 export type AppOptions = Partial<AccessOptions> & {
   database_url?: string
@@ -149,6 +153,7 @@ export async function startAccessApp(options: AppOptions = {}): Promise<AccessAp
     token_issuer: 'looptrace',
     token_ttl_ms: 3_600_000,
     passwords: quickPasswords,
+    strength: sharedStrength,
     outbound: openOutbound({ allowed: [], trusted_hosts: ['127.0.0.1'] }),
     ...options,
   })

@@ -1,6 +1,4 @@
 import { mkdtemp, rm } from 'node:fs/promises'
-import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import {
@@ -10,38 +8,26 @@ import {
   startEmbeddedClickHouse,
 } from '../../src/platform/columnar/index.ts'
 import { createLogger } from '../../src/platform/telemetry/index.ts'
-
-/** Creates databases over HTTP: test files run in separate processes and share a server. */
-export type ClickHouseBroker = { url: string; close: () => Promise<void> }
+import { type Broker, startBroker } from './broker.ts'
 
 /** How to connect to a test's database. */
 export type TestDatabase = { url: string; username: string; password: string; database: string }
 
-/**
- * Listens at once; ClickHouse starts with the first request, so a run that needs none pays nothing.
- */
-export async function startClickHouseBroker(): Promise<ClickHouseBroker> {
+/** ClickHouse starts with the first request, so a run that needs none pays nothing. */
+export function startClickHouseBroker(): Promise<Broker> {
   let shared: Promise<SharedServer> | undefined
   let made = 0
-  const server = createServer((request, response) => {
-    shared ??= startSharedServer()
-    made += 1
-    const database = `test_${made}`
-    makeDatabase(shared, database, request.url === '/migrated').then(
-      (made) => response.end(JSON.stringify(made)),
-      (error: unknown) => response.writeHead(500).end(String(error)),
-    )
-  })
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    close: async () => {
-      server.close()
-      server.closeAllConnections()
+  return startBroker(
+    async (path) => {
+      shared ??= startSharedServer()
+      made += 1
+      return JSON.stringify(await makeDatabase(shared, `test_${made}`, path === '/migrated'))
+    },
+    async () => {
       const started = await shared?.catch(() => undefined)
       await started?.close()
     },
-  }
+  )
 }
 
 type SharedServer = {

@@ -5,6 +5,7 @@ import {
   openColumnar,
 } from '../../src/platform/columnar/index.ts'
 import { createLogger } from '../../src/platform/telemetry/index.ts'
+import { askBroker } from './broker.ts'
 import type { TestDatabase } from './clickhouse-broker.ts'
 
 declare module 'vitest' {
@@ -30,10 +31,7 @@ export function testClickHouse(kind: 'shared' | 'own' | 'empty' = 'shared'): Pro
 }
 
 async function newDatabase(kind: 'migrated' | 'empty'): Promise<TestDatabase> {
-  const answer = await fetch(`${inject('clickhouse_broker')}/${kind}`, { method: 'POST' })
-  const text = await answer.text()
-  if (!answer.ok) throw new Error(`no ClickHouse for the test: ${text}`)
-  return JSON.parse(text)
+  return JSON.parse(await askBroker(`${inject('clickhouse_broker')}/${kind}`))
 }
 
 /** Opens a migrated database, that of this worker by default. Close it after the tests. */

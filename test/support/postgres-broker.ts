@@ -1,6 +1,4 @@
 import { chmod, mkdtemp, rm } from 'node:fs/promises'
-import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import {
@@ -12,35 +10,27 @@ import {
 } from '../../src/platform/relational/index.ts'
 import { createLogger } from '../../src/platform/telemetry/index.ts'
 import { allTenants } from './all-tenants.ts'
+import { type Broker, startBroker } from './broker.ts'
 
-/** Creates databases over HTTP: test files run in separate processes and share a server. */
-export type PostgresBroker = { url: string; close: () => Promise<void> }
-
-/**
- * Listens at once; PostgreSQL starts with the first request, so a run that needs none pays nothing.
- */
-export async function startPostgresBroker(): Promise<PostgresBroker> {
+/** PostgreSQL starts with the first request, so a run that needs none pays nothing. */
+export function startPostgresBroker(): Promise<Broker> {
   let shared: Promise<SharedServer> | undefined
   let made = 0
-  const server = createServer((request, response) => {
-    shared ??= startSharedServer()
-    made += 1
-    const template = request.url === '/empty' ? 'template0' : migratedTemplate
-    makeDatabase(shared, `test_${made}`, template).then(
-      (url) => response.end(url),
-      (error: unknown) => response.writeHead(500).end(String(error)),
-    )
-  })
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    close: async () => {
-      server.close()
-      server.closeAllConnections()
+  return startBroker(
+    async (path) => {
+      shared ??= startSharedServer()
+      made += 1
+      return makeDatabase(
+        shared,
+        `test_${made}`,
+        path === '/empty' ? 'template0' : migratedTemplate,
+      )
+    },
+    async () => {
       const started = await shared?.catch(() => undefined)
       await started?.close()
     },
-  }
+  )
 }
 
 type SharedServer = {

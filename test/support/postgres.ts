@@ -1,4 +1,5 @@
 import { inject } from 'vitest'
+import { askBroker } from './broker.ts'
 
 declare module 'vitest' {
   interface ProvidedContext {
@@ -12,10 +13,6 @@ declare module 'vitest' {
  * with `empty`, without tables. All are on one embedded server, which the first call of a run
  * starts and the end of the run removes; no clean-up is needed.
  */
-export async function testPostgres(kind: 'migrated' | 'empty' = 'migrated'): Promise<string> {
-  const broker = inject('postgres_broker')
-  const answer = await fetch(`${broker}/${kind}`, { method: 'POST' })
-  const text = await answer.text()
-  if (!answer.ok) throw new Error(`no database for the test: ${text}`)
-  return text
+export function testPostgres(kind: 'migrated' | 'empty' = 'migrated'): Promise<string> {
+  return askBroker(`${inject('postgres_broker')}/${kind}`)
 }

@@ -69,7 +69,8 @@ type SeenOverHttp = Omit<Seen, 'requests'> & {
   requests: (Omit<SeenRequest, 'body'> & { body_base64: string })[]
 }
 
-async function seenOver(url: string): Promise<Seen> {
+/** What a provider in another process has seen. */
+export async function seenOver(url: string): Promise<Seen> {
   const answer = await fetch(`${url}/_seen`)
   const seen = (await answer.json()) as SeenOverHttp
   const requests = seen.requests.map(({ body_base64, ...request }) => ({
@@ -79,7 +80,8 @@ async function seenOver(url: string): Promise<Seen> {
   return { ...seen, requests }
 }
 
-async function scriptOver(url: string, next: ScriptInput): Promise<void> {
+/** Gives a provider in another process its next script. */
+export async function scriptOver(url: string, next: ScriptInput): Promise<void> {
   const answer = await fetch(`${url}/_script`, { method: 'POST', body: JSON.stringify(next) })
   if (answer.status !== 204) throw new Error(`POST /_script: ${await answer.text()}`)
 }

@@ -84,6 +84,8 @@ export type AccessOptions = IssuerSettings &
     outbound?: Outbound | undefined
     /** Cost of password hashes. Tests lower it. */
     passwords?: PasswordHasher
+    /** Checks new passwords. Tests share one, because its thread takes a second to start. */
+    strength?: PasswordStrength
   }
 
 /** Creates the parts of sign-in. Reads nothing from the store. */
@@ -91,7 +93,7 @@ export function openAccess(options: AccessOptions): Access {
   const { db, clock } = options
   const { keys, close } = openKeys({ db, clock })
   const operators = openOperatorKeys({ db, clock })
-  const strength = createPasswordStrength()
+  const strength = options.strength ?? createPasswordStrength()
   const resets = createPasswordResets(options)
   const sessions = createBrowserSessions(options)
   const signing_keys = createSigningKeys({

@@ -70,54 +70,66 @@ function findUndocumentedCode(route: Route, body: unknown): string | undefined {
   return errorsOf(route).some((known) => known === code) ? undefined : `undocumented code ${code}`
 }
 
-const documentUri = 'https://looptrace.dev/openapi.json'
-
 /** Most tests call few routes, so each route gets a document of its own, at its first response. */
 const known = new WeakMap<Route, FindDescription>()
-/** By the text of the document: servers that define the same route share its validators. */
-const compiled = new Map<string, FindDescription>()
 
 function descriptionsOf(route: Route): FindDescription {
   const found = known.get(route)
   if (found !== undefined) return found
-  const document = openapiDocument([route], { version: '0' })
-  const text = JSON.stringify(document)
-  const find = compiled.get(text) ?? compileReplies(document, route)
-  compiled.set(text, find)
+  const find = describeReplies(openapiDocument([route], { version: '0' }), route)
   known.set(route, find)
   return find
 }
 
-function compileReplies(document: Json, route: Route): FindDescription {
-  const ajv = new Ajv2020({ strict: false, validateFormats: false })
-  ajv.addSchema(document, documentUri)
-  const validators = new Map<string, ValidateFunction>()
+function describeReplies(document: Json, route: Route): FindDescription {
   return (status) => {
     const steps = ['paths', route.url, route.method.toLowerCase(), 'responses', String(status)]
     const inline = objectAt(document, steps)
     const { $ref } = inline ?? {}
-    const place = typeof $ref === 'string' ? $ref.split('/').slice(1) : steps
-    const response = typeof $ref === 'string' ? objectAt(document, place) : inline
+    const response = typeof $ref === 'string' ? objectAt(document, pathOf($ref)) : inline
     if (response === undefined) return undefined
-    const validatorOf = (media_type: string) => {
-      const pointer = [...place, 'content', media_type, 'schema'].map(pointerStep).join('/')
-      const known = validators.get(pointer)
-      const validator = known ?? ajv.compile({ $ref: `${documentUri}#/${pointer}` })
-      validators.set(pointer, validator)
-      return validator
-    }
+    const validatorOf = (media_type: string) =>
+      validatorFor(document, objectAt(response, ['content', media_type, 'schema']) ?? {})
     return { response, validatorOf }
   }
 }
+
+// Other tests check that the schemas are valid ones.
+const ajv = new Ajv2020({ strict: false, validateFormats: false, validateSchema: false })
+/** By the text of the schema and of what it refers to: routes of all servers share their errors. */
+const validators = new Map<string, ValidateFunction>()
+
+function validatorFor(document: Json, schema: Json): ValidateFunction {
+  const components = { schemas: schemasReferredBy(document, schema) }
+  const text = JSON.stringify({ ...schema, components })
+  const validator = validators.get(text) ?? ajv.compile(JSON.parse(text))
+  validators.set(text, validator)
+  return validator
+}
+
+/** Returns the named schemas that a schema refers to, directly or not. */
+function schemasReferredBy(document: Json, schema: Json): Json {
+  const named: Json = {}
+  const open = [schema]
+  for (const one of open) {
+    for (const [, name = ''] of JSON.stringify(one).matchAll(schemaReference)) {
+      const referred = objectAt(document, ['components', 'schemas', name])
+      if (referred === undefined || name in named) continue
+      named[name] = referred
+      open.push(referred)
+    }
+  }
+  return named
+}
+
+const schemaReference = /"#\/components\/schemas\/([^"]+)"/g
+
+const pathOf = ($ref: string) => $ref.split('/').slice(1)
 
 function objectAt(document: Json, steps: readonly string[]): Json | undefined {
   let found: unknown = document
   for (const step of steps) found = isJson(found) ? found[step] : undefined
   return isJson(found) ? found : undefined
-}
-
-function pointerStep(step: string): string {
-  return encodeURIComponent(step.replaceAll('~', '~0').replaceAll('/', '~1'))
 }
 
 /** Replaces a response that differs from the document by a 500 with the reason in a header. */

@@ -27,7 +27,7 @@ import {
   type TaskTables,
 } from '../../../src/platform/relational/index.ts'
 import { createLogger, createMetrics } from '../../../src/platform/telemetry/index.ts'
-import { quickPasswords } from '../access-app.ts'
+import { quickPasswords, sharedStrength } from '../access-app.ts'
 import { allTenants } from '../all-tenants.ts'
 import { migratedClickHouse } from '../clickhouse.ts'
 import { testPostgres } from '../postgres.ts'
@@ -82,6 +82,7 @@ export async function startOperatedService(): Promise<OperatedService> {
   await bootstrap({ db, clock: systemClock, passwords: quickPasswords, admin_email, ...given })
   const access = openAccess({
     ...{ db, clock: systemClock, logger, passwords: quickPasswords },
+    strength: sharedStrength,
     secret_key,
     token_issuer: 'looptrace',
     token_ttl_ms: 3_600_000,

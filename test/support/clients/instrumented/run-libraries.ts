@@ -2,8 +2,10 @@ import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
 import { openClickHouseStore } from '../../../../src/capabilities/storage/index.ts'
 import type { Observation } from '../../../../src/model/observation.ts'
+import type { FirstLogin } from '../../cluster.ts'
 import { eventually } from '../../eventually.ts'
 import { runPython, testPython } from '../../python.ts'
+import type { Service } from '../../service.ts'
 import { columnarAtRest, type SingleMachine, startSingleMachine } from '../../single-machine.ts'
 import { type Api, apiByKey } from '../api-reader.ts'
 import { instrumentedScript } from './instrumented-script.ts'
@@ -72,14 +74,17 @@ export async function runLibraries(programs: readonly LibraryProgram[]): Promise
 
 /** Runs a Node program that exports to the service of the machine. */
 export function runInstrumented(
-  { service, login }: SingleMachine,
+  { service, login }: Exported,
   program: string,
   args: readonly string[],
 ): Promise<string> {
   return runNode(program, args, exporting({ service, login }))
 }
 
-function exporting({ service, login }: Pick<SingleMachine, 'service' | 'login'>) {
+/** What an exporter needs of a machine. */
+type Exported = { service: Pick<Service, 'base_url'>; login: Pick<FirstLogin, 'project_key'> }
+
+function exporting({ service, login }: Exported) {
   return {
     OTEL_EXPORTER_OTLP_ENDPOINT: service.base_url,
     OTEL_EXPORTER_OTLP_HEADERS: `authorization=Bearer ${login.project_key}`,
