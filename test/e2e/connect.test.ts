@@ -85,6 +85,8 @@ test('the key is printed only with --show-key', async () => {
     base_url: `${env['LOOPTRACE_URL']}/v1`,
     lines: expect.arrayContaining([expect.stringContaining(`'X-API-Key': "${key}"`)]),
   })
+  const only = await connect(env, 'base-url', '--show-key', '-o', 'json')
+  expect(JSON.parse(only.stdout).base_url).toBe(`${env['LOOPTRACE_URL']}/k/${key}`)
   const { LOOPTRACE_URL = '' } = env
   expect(await connect({ LOOPTRACE_URL }, 'codex', '--show-key')).toMatchObject({ status: 2 })
 })
