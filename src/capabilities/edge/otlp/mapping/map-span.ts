@@ -125,7 +125,7 @@ function observationOf(tools: MapperTools, parts: ObservationParts): Observation
     service_tier: tierOfSpan(tools),
     response_id: textIn(state, f.response_id),
     counted_with: '',
-    ...costOfSpan(tools, { type, read, start_time: times.start_time }),
+    ...costOfSpan(tools, { type, read, start_time: times.start_time, span }),
     time_to_first_token_ms: numberIn(state, f.time_to_first_token_ms) ?? null,
     request_bytes: 0,
     response_bytes: 0,
