@@ -250,9 +250,15 @@ describe('other conventions', () => {
   test.each<[string, Record<string, string>, string]>([
     ['its own answer is one of Responses', { 'gen_ai.response.id': 'resp_2' }, 'another'],
     ['Agent Framework reports it', {}, 'agent_framework'],
-  ])('a conversation that is the response before is no conversation: %s', (_, more, scope) => {
-    const attributes = { 'gen_ai.conversation.id': 'resp_1', ...more }
-    expect(idOfConversation(attributes, scope)).toEqual(['', 'resp_1'])
+  ])('the response before is not taken for a conversation: %s', (_, more, scope) => {
+    for (const id of [
+      'resp_1',
+      'resp_67ccd2bed1ec8190b14f964abc054267',
+      'resp_bGl0ZWxsbTpjdXN0b20=',
+    ]) {
+      const attributes = { 'gen_ai.conversation.id': id, ...more }
+      expect(idOfConversation(attributes, scope)).toEqual(['', id])
+    }
   })
 
   test.each<[string, Record<string, string>]>([

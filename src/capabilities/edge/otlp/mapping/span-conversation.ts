@@ -5,7 +5,7 @@ import { addAttribute } from './row-attributes.ts'
 import { textIn } from './span-state.ts'
 import { stringOf } from './value-text.ts'
 
-/** What tells a response from a conversation: the span, its scope and its attributes so far. */
+/** A span, the name of its scope and its attributes so far. */
 type SpanParts = { span: OtlpSpan; scope: string; reading: SpanReading }
 
 /**
