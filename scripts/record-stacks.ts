@@ -2,6 +2,7 @@ import { mkdir, realpath, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import { otlpMessage, type PlainLogs, type PlainTraces } from '../test/support/otlp-messages.ts'
+import { chooseStacks, runEach } from '../test/tools/emissions/each-stack.ts'
 import { type Environment, environmentOf } from '../test/tools/emissions/environments.ts'
 import {
   caseNames,
@@ -22,7 +23,7 @@ import {
   withoutMachine,
   withoutPlaces,
 } from '../test/tools/emissions/scrub.ts'
-import { type Stack, stacks } from '../test/tools/emissions/stacks.ts'
+import type { Stack } from '../test/tools/emissions/stacks.ts'
 
 /**
  * Records what stacks send: `node scripts/record-stacks.ts [stack…]`, all of them by default. Each
@@ -30,9 +31,7 @@ import { type Stack, stacks } from '../test/tools/emissions/stacks.ts'
  * registries once for each stack; writes test/fixtures/emissions. A stack that fails is named at the end, and its
  * recording stays.
  */
-const wanted = process.argv.slice(2)
-const unknown = wanted.filter((name) => !stacks.some((stack) => stack.name === name))
-if (unknown.length > 0) throw new Error(`unknown stacks: ${unknown.join(', ')}`)
+const chosen = chooseStacks(process.argv.slice(2))
 
 const key = 'lt_recorded_key'
 const repository = join(import.meta.dirname, '..')
@@ -128,17 +127,4 @@ function withHexIds(value: unknown): unknown {
 
 await using server = await startRecordingServer()
 await mkdir(recordingsFolder, { recursive: true })
-const failed: string[] = []
-for (const stack of stacks) {
-  if (wanted.length > 0 && !wanted.includes(stack.name)) continue
-  try {
-    await record(stack, server)
-  } catch (fault) {
-    failed.push(stack.name)
-    console.error(`${stack.name}: ${(fault as Error).message}`)
-  }
-}
-if (failed.length > 0) {
-  console.error(`failed: ${failed.join(', ')}`)
-  process.exitCode = 1
-}
+await runEach(chosen, (stack) => record(stack, server))

@@ -1,6 +1,7 @@
 import { sleep } from '../src/kernel/time.ts'
 import { type Api, apiByKey } from '../test/support/clients/api-reader.ts'
 import { startSingleMachine } from '../test/support/single-machine.ts'
+import { chooseStacks, runEach } from '../test/tools/emissions/each-stack.ts'
 import { environmentOf } from '../test/tools/emissions/environments.ts'
 import {
   type RecordingServer,
@@ -8,14 +9,15 @@ import {
 } from '../test/tools/emissions/recording-server.ts'
 import { runProgram } from '../test/tools/emissions/run-program.ts'
 import { agentCases, usageOf } from '../test/tools/emissions/scripted-agent.ts'
-import { type Stack, stacks } from '../test/tools/emissions/stacks.ts'
+import type { Stack } from '../test/tools/emissions/stacks.ts'
 
 /**
  * Runs stacks through the whole product: `node scripts/run-stacks.ts [stack…]`. Each program makes its calls
  * through the proxy and exports to the OTLP endpoint, with the lines of `looptrace connect`, and repeats
- * one tool call. Prints for each what the service holds of it. Needs what `record-stacks.ts` needs.
+ * one tool call. Prints for each what the service holds of it. Stacks that fail are named at the end, with exit
+ * status 1. Needs what `record-stacks.ts` needs.
  */
-const wanted = process.argv.slice(2)
+const chosen = chooseStacks(process.argv.slice(2))
 const agent = agentCases.loop
 const steps = agent.paths.length + 1
 const tokens_wanted = Array.from({ length: steps }, (_, at) => usageOf(at)).reduce(
@@ -36,6 +38,7 @@ async function runStack(
     provider.begin(agent)
     await runProgram(stack, environment, { url, key, streamed })
     const came = provider.received().filter(({ call }) => call !== undefined).length
+    if (came === 0) throw new Error(`no call passed (${streamed ? 'streamed' : 'whole'})`)
     const tasks = await settledTasks(api, from)
     const tokens = tasks.reduce((sum, task) => sum + task.tokens.total, 0)
     const calls = tasks.reduce((sum, task) => sum + task.calls, 0)
@@ -83,9 +86,7 @@ await using machine = await startSingleMachine({
 const { base_url: url } = machine.service
 const api = apiByKey({ api_url: url, login: machine.login })
 console.log('| stack | whole | streamed |\n|---|---|---|')
-for (const stack of stacks) {
-  if (wanted.length > 0 && !wanted.includes(stack.name)) continue
+await runEach(chosen, async (stack) => {
   const key = machine.login.project_key
-  const row = runStack(stack, { url, key, api, provider })
-  console.log(await row.catch((fault: Error) => `| ${stack.name} | ${fault.message} | |`))
-}
+  console.log(await runStack(stack, { url, key, api, provider }))
+})

@@ -41,11 +41,6 @@ export function traceIdFrom(value: string): string | undefined {
   return value.toLowerCase().replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5')
 }
 
-/** Returns a trace id that a text and a project always have: a UUIDv5 in the namespace of the project. */
-export function traceIdFor(project_id: string, text: string): string {
-  return uuidV5(text, project_id)
-}
-
 /**
  * Returns the conversation id for an X-Conversation-ID: the value itself when it is a UUID,
  * otherwise a UUIDv5 in the namespace of the project, with the client's value as `external_id`.
@@ -55,5 +50,5 @@ export function conversationIdFrom(
   value: string,
 ): { conversation_id: string; external_id: string | null } {
   if (isUuid(value)) return { conversation_id: value.toLowerCase(), external_id: null }
-  return { conversation_id: uuidV5(value, projectId), external_id: value }
+  return { conversation_id: derivedId(projectId, value), external_id: value }
 }

@@ -128,6 +128,32 @@ describe('the other calls of its SDKs', () => {
     })
   })
 
+  test.each([
+    ['GET', ingestion, 'POST'],
+    ['DELETE', '/api/public/projects', 'GET'],
+    ['POST', '/api/public/health', 'GET'],
+  ])('%s %s has the method in `Allow`', async (method, path, allowed) => {
+    await using receiver = await testReceiver()
+    const answer = await fetch(`${receiver.url}${path}`, { method, headers: basic('lt_writer') })
+    expect([answer.status, answer.headers.get('allow')]).toEqual([405, allowed])
+  })
+
+  test('the refusal of a key over its limit has the limit and the time to wait', async () => {
+    await using receiver = await testReceiver({ settings: { requests_per_minute: 1 } })
+    const send = () => post(receiver, ingestion, '{"batch":[]}')
+    expect((await send()).status).toBe(207)
+    const answer = await send()
+    expect([answer.status, answer.headers.get('ratelimit-limit')]).toEqual([429, '1'])
+    expect(answer.headers.get('ratelimit-remaining')).toBe('0')
+    expect(Number(answer.headers.get('retry-after'))).toBeGreaterThan(0)
+  })
+
+  test('a refusal while keys cannot be looked up has the time to wait', async () => {
+    await using receiver = await testReceiver()
+    const answer = await post(receiver, ingestion, '{"batch":[]}', basic('lt_away'))
+    expect([answer.status, answer.headers.get('retry-after')]).toEqual([503, '2'])
+  })
+
   test('a key in an unknown path is not in the answer', async () => {
     await using receiver = await testReceiver()
     const answer = await fetch(`${receiver.url}/api/public/lt_AbCd1234_0123456789abcdef`)

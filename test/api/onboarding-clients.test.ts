@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { clients, linesOf } from '../../src/capabilities/onboarding/clients/clients.ts'
+import { baseUrlOf, clients, linesOf } from '../../src/capabilities/onboarding/clients/clients.ts'
 import { type OnboardingApi, openOnboardingApi } from '../support/onboarding-api.ts'
 import { keyOf, tokenOf } from '../support/task-api.ts'
 import type { Json } from '../support/verification-api.ts'
@@ -30,8 +30,17 @@ test('the clients of `looptrace connect`, with their lines for the asked URL', a
     // What the page puts in for `<key>` gives the lines that the command prints.
     const filled = shown.lines_with_key.map((line: string) => line.replaceAll('<key>', 'lt_abc'))
     expect(filled).toEqual(linesOf(client, { url, key: 'lt_abc' }))
+    const base_url = shown.base_url?.replaceAll('<key>', 'lt_abc') ?? null
+    expect(base_url).toBe(baseUrlOf(client, { url, key: 'lt_abc' }))
     expect(shown.advice.length).toBeGreaterThan(3)
   }
+})
+
+test('the base URL of a client that can only set one has a place for the key', async () => {
+  const { body } = await read('https://traces.example')
+  const { base_url, lines_with_key } = body.clients.find(({ name }: Json) => name === 'base-url')
+  expect(base_url).toBe('https://traces.example/k/<key>')
+  expect(lines_with_key).toEqual(['export OPENAI_BASE_URL="https://traces.example/k/<key>/v1"'])
 })
 
 test.each([

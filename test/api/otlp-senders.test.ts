@@ -3,6 +3,7 @@ import type { ObservationDraft } from '../../src/model/ingest-records.ts'
 import { plainPairs } from '../support/agent-logs.ts'
 import { otlpJson, type PlainSpan, type PlainTraces } from '../support/otlp-messages.ts'
 import { type TestReceiver, testReceiver } from '../support/otlp-receiver.ts'
+import { pairsFrom } from '../support/otlp-spans.ts'
 
 /** Services that send spans as OTLP/JSON, without an SDK in the user's program. */
 
@@ -98,6 +99,8 @@ describe('the broadcast of OpenRouter', () => {
  * Spans as the callback `otel` of litellm 1.110.2 sent them to a recording server, without the
  * attributes that were empty.
  */
+const changedByCache = new Set(['gen_ai.cost.total_cost', 'litellm.cache_hit'])
+
 describe('the callback otel of LiteLLM', () => {
   const about = { service: 'litellm', scope: 'litellm', headers: { 'X-API-Key': 'lt_writer' } }
   const answered: PlainSpan = {
@@ -156,6 +159,30 @@ describe('the callback otel of LiteLLM', () => {
       user_id: 'ada',
     })
     expect(rows[1]?.parent_observation_id).toBe(rows[0]?.observation_id)
+  })
+
+  test('an answer from its cache has tokens and costs nothing', async () => {
+    const cached: PlainSpan = {
+      ...answered,
+      spanId: 'efda091a56509b08',
+      attributes: [
+        ...(answered.attributes ?? []).filter(({ key }) => !changedByCache.has(key)),
+        ...plainPairs({
+          'gen_ai.cost.total_cost': 0,
+          'litellm.cache_hit': true,
+          'litellm.saved_cache_cost': 0.000036,
+        }),
+      ],
+    }
+    const row = only(await send({ ...about, spans: [cached] }))
+    expect(row).toMatchObject({
+      ...{ input_uncached_tokens: 10, output_visible_tokens: 20 },
+      ...{ cost_usd: '0', price_version: 'reported', cost_reported_usd: '0' },
+    })
+    expect(pairsFrom(row.attributes)).toMatchObject({
+      'litellm.cache_hit': 'true',
+      'litellm.saved_cache_cost': '0.000036',
+    })
   })
 
   test('a call that failed, which has no tokens, is a call', async () => {
@@ -288,6 +315,18 @@ describe('the callback generic_api of LiteLLM', () => {
       model: '',
     })
     expect(rows[1]?.task_id).toBe(rows[0]?.task_id)
+  })
+
+  test('an answer from its cache has tokens and costs nothing', async () => {
+    const cached = { ...answered, cache_hit: true, response_cost: 0, saved_cache_cost: 3.6e-5 }
+    await post(JSON.stringify([cached, { ...answered, cache_hit: false }]))
+    const rows = receiver.requests.flatMap(({ records }) => records.observations)
+    expect(rows.map((row) => row.cost_reported_usd)).toEqual(['0', '0.000036'])
+    expect(rows[0]).toMatchObject({
+      ...{ input_uncached_tokens: 6, cache_read_tokens: 4, output_visible_tokens: 20 },
+      ...{ price_version: 'reported', cost_reported_usd: '0' },
+    })
+    expect(pairsFrom(rows[0]?.attributes ?? [])).toMatchObject({ 'litellm.cache_hit': 'true' })
   })
 
   test('sent twice, has the same ids', async () => {

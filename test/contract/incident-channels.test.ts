@@ -235,9 +235,9 @@ describe('messages say what happened', () => {
         'Found: called search 9 times with the same arguments',
         `Task: ${evidence.task_id}`,
         `Trace: ${trace_id}`,
-        'Step: 4',
+        'Step: 5',
         `Open the incident: ${project}/incidents/${incident_id}`,
-        `Open the task: ${project}/tasks/${evidence.task_id}?step=4`,
+        `Open the task: ${project}/tasks/${evidence.task_id}?step=5`,
       ]),
     )
     expect(data.links.trace).toBe(`${project}/traces/${trace_id}`)
@@ -312,7 +312,7 @@ describe('messages say what happened', () => {
     const body =
       '{{evidence}}|{{threshold}}|{{task}}|{{link}}|{{trace}}|{{step}}|{{task_link}}|{{trace_link}}'
     expect(previewText('webhook', full, { body }).body).toBe(
-      'called search 9 times with the same arguments|> 1|t|https://l/i|tr|2|https://l/t|',
+      'called search 9 times with the same arguments|> 1|t|https://l/i|tr|3|https://l/t|',
     )
   })
 })

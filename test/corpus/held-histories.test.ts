@@ -172,6 +172,15 @@ describe('spans of Agent Framework, whose conversation is the response before', 
   })
 })
 
+test('a conversation of an application is no link, though its id begins with resp_', () => {
+  const calls = formatRows('responses', [
+    responsesCall('resp_1', { input: [task], said: calling('c0') }),
+    responsesCall('resp_2', { input: [task, calling('c0'), output('c0')], said: saying('Done.') }),
+  ]).map((row) => ({ ...row, conversation_external_id: 'resp_7' }))
+  const { threads, abstained } = look(calls)
+  expect([threads, abstained]).toEqual([1, []])
+})
+
 describe('a talk of which each call sends one message', () => {
   const talk = (link: (at: number) => object) =>
     formatRows(

@@ -23,6 +23,8 @@ let reportStatus: number
 /** The model calls of the task that the service knows from its second answer on. */
 let calls: object[]
 let asked: number
+/** Other tasks with later activity. */
+let busy: object[]
 const server = createServer(({ url = '' }, response) => {
   const answer = (status: number, body: object) =>
     response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body))
@@ -32,12 +34,23 @@ const server = createServer(({ url = '' }, response) => {
     const checked_at = new Date(checked_ms).toISOString()
     return answer(reportStatus, { project_id: 'p-1', checked_at, checks: [], caller })
   }
-  if (url.includes('/timeline')) return answer(200, { entries: calls })
+  if (url.includes('/timeline')) return answer(200, pageOfCalls(new URL(url, 'http://service')))
   asked += 1
-  const tasks = asked < 2 ? [] : [{ task_id: 'my task', calls: calls.length }]
-  return answer(200, { tasks })
+  const limit = Number(new URL(url, 'http://service').searchParams.get('limit'))
+  const tasks = asked < 2 ? [] : [...busy, { task_id: 'my task', calls: calls.length }]
+  return answer(200, { tasks: tasks.slice(0, limit) })
 })
 let env: Record<string, string>
+
+/** A page of the timeline as the service cuts it: `limit` calls after those of the cursor. */
+function pageOfCalls({ searchParams }: URL): object {
+  const start = Number(searchParams.get('cursor') ?? 0)
+  const end = start + Number(searchParams.get('limit') ?? 50)
+  return {
+    entries: calls.slice(start, end),
+    next_cursor: end < calls.length ? String(end) : null,
+  }
+}
 
 beforeAll(async () => {
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
@@ -46,7 +59,7 @@ beforeAll(async () => {
 })
 afterAll(() => server.close())
 beforeEach(() => {
-  ;[reportStatus, calls, asked] = [200, [], 0]
+  ;[reportStatus, calls, asked, busy] = [200, [], 0, []]
 })
 
 const checked_ms = Date.now()
@@ -72,6 +85,8 @@ test('the key is printed only with --show-key', async () => {
     base_url: `${env['LOOPTRACE_URL']}/v1`,
     lines: expect.arrayContaining([expect.stringContaining(`'X-API-Key': "${key}"`)]),
   })
+  const only = await connect(env, 'base-url', '--show-key', '-o', 'json')
+  expect(JSON.parse(only.stdout).base_url).toBe(`${env['LOOPTRACE_URL']}/k/${key}`)
   const { LOOPTRACE_URL = '' } = env
   expect(await connect({ LOOPTRACE_URL }, 'codex', '--show-key')).toMatchObject({ status: 2 })
 })
@@ -91,6 +106,20 @@ test('--check waits for a call and says where it is', async () => {
   expect([status, stdout]).toEqual([0, expect.not.stringContaining(key)])
   expect(stdout).toContain('A call to openai gpt-5-mini arrived, with 42 tokens.')
   expect(stdout).toContain('It is in the task my task.')
+})
+
+test('--check sees a call behind thousands of earlier ones of its task', async () => {
+  const earlier = call({ time: new Date(checked_ms - 5_000).toISOString() })
+  calls = [...Array.from({ length: 2_500 }, () => earlier), call()]
+  const { status, stdout } = await connect(env, 'codex', '--check', '--wait', '20')
+  expect([status, stdout]).toEqual([0, expect.stringContaining('It is in the task my task.')])
+})
+
+test('--check sees a call of a task behind busy tasks without calls', async () => {
+  calls = [call()]
+  busy = Array.from({ length: 40 }, (_, at) => ({ task_id: `spans ${at}`, calls: 0 }))
+  const { status, stdout } = await connect(env, 'codex', '--check', '--wait', '20')
+  expect([status, stdout]).toEqual([0, expect.stringContaining('It is in the task my task.')])
 })
 
 test.each([

@@ -3,7 +3,7 @@ import { record } from '../../model/named-schemas.ts'
 import { defineRoute, type Route } from '../../platform/http/index.ts'
 import { adviceFor } from './clients/advice.ts'
 import { languages } from './clients/client.ts'
-import { clients, linesOf } from './clients/clients.ts'
+import { baseUrlOf, clients, linesOf } from './clients/clients.ts'
 import { readScope } from './contract.ts'
 
 /** Placeholder of the project key in lines that contain the key. */
@@ -22,7 +22,9 @@ const reply = record('OnboardingClients', {
         base_url: z
           .string()
           .nullable()
-          .describe('Base URL to set in the client; null for a client that only sends spans.'),
+          .describe(
+            `Base URL to set in the client, with \`${key}\` for a key that is part of it; null for a client that only sends spans.`,
+          ),
         key_in: z
           .string()
           .describe('Where the project key goes: a header, or another place in words.'),
@@ -71,10 +73,10 @@ export function getOnboardingClients(): Route {
       return {
         url,
         clients: clients.map((client) => {
-          const { name, title, calls, language, place, key_in, base } = client
+          const { name, title, calls, language, place, key_in } = client
           return {
             ...{ name, title, calls, language, place, key_in },
-            base_url: base === null ? null : `${url}${base}`,
+            base_url: baseUrlOf(client, { url, key }),
             lines: linesOf(client, { url }),
             lines_with_key: linesOf(client, { url, key }),
             advice: adviceFor(client),

@@ -35,8 +35,9 @@ export async function awaitCall(
     return { state: 'unconnected', detail, advice: faults, task_id: null }
   }
   const from_ms = Date.parse(checked_at)
+  const starts: Starts = new Map()
   for (const end_ms = io.now_ms() + wait_s * 1_000; ; ) {
-    const found = await findCall(from_ms, settings, io)
+    const found = await findCall({ from_ms, starts }, settings, io)
     if (found !== undefined) return found
     if (io.now_ms() >= end_ms || io.stop.aborted) break
     await sleep(poll_ms)
@@ -63,38 +64,75 @@ const callSchema = z.object({
 })
 type Call = z.output<typeof callSchema>
 
-/** Tasks with activity that are looked at; others of the project may be busy meanwhile. */
+const timelineSchema = z.object({
+  entries: z.array(z.unknown()),
+  next_cursor: z.string().nullable(),
+})
+
+/** For each task, the cursor behind the calls that began before the wait: the next look begins there. */
+type Starts = Map<string, string>
+
+type Wanted = { from_ms: number; starts: Starts }
+
+/** Tasks with activity that are listed: others of the project may be busy meanwhile. */
+const listed_tasks_max = 100
+/** Tasks with calls whose timelines are read. */
 const tasks_max = 10
+/** Calls of a page, and pages of a task that one look reads; the next look goes on behind them. */
+const page_size = 1_000
+const pages_max = 20
 
 /** Finds the first call that began from an instant on; one that was answered is preferred. */
 async function findCall(
-  from_ms: number,
+  wanted: Wanted,
   settings: Settings,
   io: CommandIo,
 ): Promise<Arrival | undefined> {
-  const from = new Date(from_ms).toISOString()
-  const asked = new URLSearchParams({ from, limit: String(tasks_max) })
+  const from = new Date(wanted.from_ms).toISOString()
+  const asked = new URLSearchParams({ from, limit: String(listed_tasks_max) })
   const { tasks } = await read(tasksSchema, `/api/v1/tasks?${asked}`, { settings, io })
-  const found: Arrival[] = []
-  for (const { task_id, calls } of tasks) {
-    if (calls === 0) continue
-    const path = `/api/v1/tasks/${encodeURIComponent(task_id)}/timeline?role=model_call&limit=200`
-    const page = z.object({ entries: z.array(z.unknown()) })
-    const { entries } = await read(page, path, { settings, io })
-    for (const entry of entries) {
-      const call = callSchema.safeParse(entry)
-      if (call.success && Date.parse(call.data.time) >= from_ms) {
-        found.push(arrivalOf(task_id, call.data))
-      }
-    }
+  let refused: Arrival | undefined
+  for (const { task_id } of tasks.filter(({ calls }) => calls > 0).slice(0, tasks_max)) {
+    const found = await findCallOf(task_id, wanted, { settings, io })
+    if (found?.state === 'answered') return found
+    refused ??= found
   }
-  return found.find(({ state }) => state === 'answered') ?? found[0]
+  return refused
 }
+
+/** Finds such a call of one task. Its calls are in the order in which they began. */
+async function findCallOf(
+  task_id: string,
+  { from_ms, starts }: Wanted,
+  reading: Reading,
+): Promise<Arrival | undefined> {
+  const path = `/api/v1/tasks/${encodeURIComponent(task_id)}/timeline`
+  const asked = new URLSearchParams({ role: 'model_call', limit: String(page_size) })
+  let cursor: string | null = starts.get(task_id) ?? null
+  let refused: Arrival | undefined
+  for (let page = 0; page < pages_max; page++) {
+    if (cursor !== null) asked.set('cursor', cursor)
+    const { entries, next_cursor } = await read(timelineSchema, `${path}?${asked}`, reading)
+    const calls = entries.flatMap((entry) => callSchema.safeParse(entry).data ?? [])
+    const arrived = calls
+      .filter(({ time }) => Date.parse(time) >= from_ms)
+      .map((call) => arrivalOf(task_id, call))
+    const answered = arrived.find(({ state }) => state === 'answered')
+    if (answered !== undefined) return answered
+    refused ??= arrived[0]
+    if (next_cursor === null) break
+    if (refused === undefined) starts.set(task_id, next_cursor)
+    cursor = next_cursor
+  }
+  return refused
+}
+
+type Reading = { settings: Settings; io: CommandIo }
 
 async function read<Shape>(
   schema: z.ZodType<Shape>,
   path: string,
-  { settings: { url, api_key }, io }: { settings: Settings; io: CommandIo },
+  { settings: { url, api_key }, io }: Reading,
 ): Promise<Shape> {
   const answer = await askApi(new URL(path, url), { api_key, stop: io.stop })
   const found = schema.safeParse(answer)

@@ -1,5 +1,5 @@
 import type { Client } from '../../capabilities/onboarding/clients/client.ts'
-import { clients, linesOf } from '../../capabilities/onboarding/clients/clients.ts'
+import { baseUrlOf, clients, linesOf } from '../../capabilities/onboarding/clients/clients.ts'
 import { proxySettings } from '../ask-api.ts'
 import { type Arguments, type CommandIo, exitStatus, UsageError } from '../command.ts'
 import { didYouMean } from '../did-you-mean.ts'
@@ -80,8 +80,8 @@ type Shown = Pick<Client, 'name' | 'title' | 'calls' | 'language' | 'place'> & {
 }
 
 function shownClient(client: Client, at: Place): Shown {
-  const { name, title, calls, language, place, base } = client
-  const base_url = base === null ? null : `${at.url}${base}`
+  const { name, title, calls, language, place } = client
+  const base_url = baseUrlOf(client, at)
   return { name, title, calls, language, place, base_url, lines: linesOf(client, at) }
 }
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import type { TaskTimeline } from '../../api/schema.gen.d.ts'
-import { fillKey, filterClients, findArrival } from './arrival.ts'
+import { fillKey, filterClients, findArrival, findArrivalOf } from './arrival.ts'
 
 const call = (time: string, status: 'ok' | 'error', message = '') =>
   ({
@@ -25,6 +25,26 @@ test('an answered call comes before one that failed earlier', () => {
   expect(findArrival([failed], since)).toMatchObject({
     ...{ isError: true, message: 'invalid_key: no such key', status_code: 401 },
   })
+})
+
+test('a call on a later page is found, and the next look begins behind the earlier pages', async () => {
+  const since = '2026-11-29T09:00:00Z'
+  const earlier = call('2026-11-29T08:59:00Z', 'ok')
+  const pages = [[earlier], [earlier], [call('2026-11-29T09:00:01Z', 'error')], [earlier]]
+  const read: number[] = []
+  const readPage = async (cursor: string | undefined) => {
+    const at = Number(cursor ?? 0)
+    read.push(at)
+    return {
+      entries: pages[at] ?? [],
+      next_cursor: at + 1 < pages.length ? String(at + 1) : null,
+    }
+  }
+  const wanted = { since, starts: new Map<string, string>() }
+  expect(await findArrivalOf('t', wanted, readPage)).toMatchObject({ isError: true })
+  pages[3] = [call('2026-11-29T09:00:03Z', 'ok')]
+  expect(await findArrivalOf('t', wanted, readPage)).toMatchObject({ isError: false })
+  expect(read).toEqual([0, 1, 2, 3, 2, 3])
 })
 
 test('clients are found by all words, in any order', () => {

@@ -31,6 +31,35 @@ export function findArrival(entries: readonly Entry[], since: string): ArrivedCa
   return arrived.find(({ isError }) => !isError) ?? arrived[0]
 }
 
+/** A page of the model calls of a task, in the order in which they began. */
+type Page = Pick<TaskTimeline, 'entries' | 'next_cursor'>
+
+/** Pages of a timeline that one look reads; a page has 1,000 calls. */
+const pages_max = 20
+
+/**
+ * Finds the call that shows that a client is connected, in all pages of a task's calls. `starts` keeps the
+ * cursor behind the calls that began earlier: the next look begins there.
+ */
+export async function findArrivalOf(
+  task_id: string,
+  { since, starts }: { since: string; starts: Map<string, string> },
+  readPage: (cursor: string | undefined) => Promise<Page>,
+): Promise<ArrivedCall | undefined> {
+  let failed: ArrivedCall | undefined
+  let cursor = starts.get(task_id)
+  for (let page = 0; page < pages_max; page++) {
+    const { entries, next_cursor } = await readPage(cursor)
+    const found = findArrival(entries, since)
+    if (found?.isError === false) return found
+    failed ??= found
+    if (next_cursor === null) break
+    if (failed === undefined) starts.set(task_id, next_cursor)
+    cursor = next_cursor
+  }
+  return failed
+}
+
 /** Says what an error status of the provider means for the person who set the client up. */
 export function reasonFor(status_code: number): string {
   if (status_code === 401 || status_code === 403) {

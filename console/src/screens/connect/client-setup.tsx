@@ -68,6 +68,7 @@ function AddressField({ url, onChange }: { url: string; onChange: (url?: string)
 
 function Lines({ client, createdKey, onCreated }: { client: OnboardingClient } & KeyState) {
   const { title, calls, place, base_url, key_in, lines, lines_with_key, advice } = client
+  const base = base_url?.replace('<key>', () => createdKey ?? 'lt_…')
   const text = createdKey === undefined ? lines.join('\n') : fillKey(lines_with_key, createdKey)
   return (
     <div className={ui.stack}>
@@ -75,7 +76,7 @@ function Lines({ client, createdKey, onCreated }: { client: OnboardingClient } &
       <Facts
         of={[
           ['Its default call', calls],
-          ['Base URL', base_url === null ? null : <code key="url">{base_url}</code>],
+          ['Base URL', base === undefined ? null : <code key="url">{base}</code>],
           ['Project key', key_in.startsWith('the ') ? `in ${key_in}` : `header ${key_in}`],
         ]}
       />

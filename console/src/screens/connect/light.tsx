@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
-import { useState } from 'react'
+import { useMemo, useState } from 'react'
 import { api, call } from '../../api/client.ts'
 import type { Task } from '../../api/schema.gen.d.ts'
 import { useLive } from '../../app/live.ts'
@@ -10,32 +10,43 @@ import { Button, classes, Time } from '../../ui/parts.tsx'
 import { Fault } from '../../ui/states.tsx'
 import { Plain } from '../../ui/text.tsx'
 import ui from '../../ui/ui.module.css'
-import { type ArrivedCall, findArrival, reasonFor } from './arrival.ts'
+import { type ArrivedCall, findArrivalOf, reasonFor } from './arrival.ts'
 import css from './connect.module.css'
 
-/** Tasks with activity that are looked at; others of the project may be busy meanwhile. */
+/** Tasks with activity that are listed: others of the project may be busy meanwhile. */
+const listed_tasks_max = 100
+/** Tasks with calls whose timelines are read. */
 const tasks_max = 10
-const entries_max = 200
+/** Calls of a page. */
+const entries_max = 1_000
 
 type Seen = { task: Task; call: ArrivedCall }
+type Wanted = { project_id: string; since: string; starts: Map<string, string> }
+
+function newWait(project_id: string, since: string): Wanted {
+  return { project_id, since, starts: new Map() }
+}
 
 /** Reads the first call that began at an instant or later, an answered one before a failed one. */
-async function readArrival(since: string): Promise<Seen | null> {
-  const query = { from: since, limit: tasks_max }
+async function readArrival(wanted: Wanted): Promise<Seen | null> {
+  const query = { from: wanted.since, limit: listed_tasks_max }
   const { data } = await call.GET('/api/v1/tasks', { params: { query } })
-  const seen: Seen[] = []
-  for (const task of data?.tasks ?? []) {
-    if (task.calls === 0) continue
-    const timeline = await call.GET('/api/v1/tasks/{task_id}/timeline', {
-      params: {
-        path: { task_id: task.task_id },
-        query: { role: 'model_call', limit: entries_max },
-      },
-    })
-    const arrived = findArrival(timeline.data?.entries ?? [], since)
-    if (arrived !== undefined) seen.push({ task, call: arrived })
+  let failed: Seen | null = null
+  for (const task of (data?.tasks ?? []).filter(({ calls }) => calls > 0).slice(0, tasks_max)) {
+    const { task_id } = task
+    const arrived = await findArrivalOf(task_id, wanted, (cursor) => readCalls(task_id, cursor))
+    if (arrived === undefined) continue
+    if (!arrived.isError) return { task, call: arrived }
+    failed ??= { task, call: arrived }
   }
-  return seen.find(({ call }) => !call.isError) ?? seen[0] ?? null
+  return failed
+}
+
+async function readCalls(task_id: string, cursor: string | undefined) {
+  const query = { role: 'model_call', limit: entries_max, ...(cursor !== undefined && { cursor }) }
+  const params = { path: { task_id }, query }
+  const { data } = await call.GET('/api/v1/tasks/{task_id}/timeline', { params })
+  return data ?? { entries: [], next_cursor: null }
 }
 
 /** Turns on when a call arrives, and says what to check until then. */
@@ -58,9 +69,10 @@ export function Light({ advice }: { advice: readonly string[] }) {
     },
   )
   const since = start.data?.since
+  const wanted = useMemo(() => newWait(project_id, since ?? ''), [project_id, since])
   const arrival = useQuery({
     queryKey: ['first-call', project_id, since, round],
-    queryFn: () => readArrival(since ?? ''),
+    queryFn: () => readArrival(wanted),
     enabled: since !== undefined,
   })
   useLive('tasks', () => {

@@ -2,6 +2,7 @@ import { Link } from '@tanstack/react-router'
 import { call } from '../../api/client.ts'
 import { usePages } from '../../api/pages.ts'
 import { useProjectId } from '../../app/project.ts'
+import { shownNumber } from '../../app/shown-number.ts'
 import { formatUsd } from '../../ui/format.ts'
 import { List } from '../../ui/list.tsx'
 import { Badge, Severity, Time } from '../../ui/parts.tsx'
@@ -77,11 +78,11 @@ const columns = (project_id: string): Column<Row>[] => [
         <Link
           to="/p/$project_id/tasks/$task_id"
           params={{ project_id, task_id }}
-          search={(start_step === null ? {} : { step: String(start_step) }) as never}
+          search={(start_step === null ? {} : { step: shownNumber(start_step) }) as never}
         >
           <Plain>{task_id}</Plain>
         </Link>
-        {start_step !== null && <span className={ui.soft}> step {start_step}</span>}
+        {start_step !== null && <span className={ui.soft}> step {shownNumber(start_step)}</span>}
       </>
     ),
   },

@@ -3,6 +3,7 @@ import { call } from '../../api/client.ts'
 import { usePages } from '../../api/pages.ts'
 import type { Task } from '../../api/schema.gen.d.ts'
 import { useProjectId } from '../../app/project.ts'
+import { shownNumber } from '../../app/shown-number.ts'
 import { useUrlState } from '../../app/use-search.ts'
 import { formatCompact, formatUsd } from '../../ui/format.ts'
 import { List } from '../../ui/list.tsx'
@@ -61,7 +62,7 @@ const columns = (project_id: string): Column<Task>[] => [
     head: 'Task',
     cell: ({ task_id, name, verdict }) => {
       const step = verdict?.root_cause?.step
-      const search = step === undefined || step === null ? {} : { step: String(step) }
+      const search = step === undefined || step === null ? {} : { step: shownNumber(step) }
       return (
         <Link
           to="/p/$project_id/tasks/$task_id"

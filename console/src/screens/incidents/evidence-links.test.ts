@@ -8,10 +8,10 @@ const finding: EvidenceFinding = {
   ...{ confidence: 0.9, summary: 'a loop', start_step: 0, trace_id: 'aa', observation_id: 'bb' },
 }
 
-test('a finding leads to its first step, also to step 0, and to its observation', () => {
+test('a finding leads to its first step, also to step 0, which pages show as 1, and to its observation', () => {
   const evidence = { kind: 'finding', task_id: 'older', finding } as const
   expect(whereOf(evidence)).toEqual({ task_id: 't-1', trace_id: 'aa', step: 0 })
-  expect(taskSearch(evidence)).toEqual({ step: '0', node: 'bb' })
+  expect(taskSearch(evidence)).toEqual({ step: '1', node: 'bb' })
 })
 
 test('a finding of a whole task, and a deleted one, have no step', () => {

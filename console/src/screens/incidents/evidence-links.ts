@@ -1,4 +1,5 @@
 import type { ResolvedEvidence } from '../../api/schema.gen.d.ts'
+import { shownNumber } from '../../app/shown-number.ts'
 
 type Evidence = Pick<ResolvedEvidence, 'kind' | 'id' | 'task_id' | 'trace_id' | 'finding'>
 
@@ -16,14 +17,14 @@ export function whereOf({ kind, id, task_id, trace_id, finding }: Evidence): {
 }
 
 /**
- * Returns the search part of a link to the task: `step` is the step as the API counts it, `node` the
+ * Returns the search part of a link to the task: `step` is the number that pages show, `node` the
  * observation. Both lead the task's page to the row.
  */
 export function taskSearch(evidence: Evidence): { step?: string; node?: string } {
   const { step } = whereOf(evidence)
   const node = evidence.finding?.observation_id
   return {
-    ...(step !== undefined && { step: String(step) }),
+    ...(step !== undefined && { step: shownNumber(step) }),
     ...(node !== undefined && node !== null && { node }),
   }
 }

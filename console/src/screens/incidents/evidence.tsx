@@ -1,6 +1,7 @@
 import { Link } from '@tanstack/react-router'
 import type { IncidentDetail, ResolvedEvidence } from '../../api/schema.gen.d.ts'
 import { useProjectId } from '../../app/project.ts'
+import { shownNumber } from '../../app/shown-number.ts'
 import { formatCount, formatShare } from '../../ui/format.ts'
 import { Badge, Severity, Time } from '../../ui/parts.tsx'
 import { LongText, Plain } from '../../ui/text.tsx'
@@ -87,7 +88,7 @@ function EvidenceLinks({ of }: { of: ResolvedEvidence }) {
           params={{ project_id, task_id }}
           search={taskSearch(of) as never}
         >
-          {step === undefined ? 'Open task ' : `Open step ${step + 1} of task `}
+          {step === undefined ? 'Open task ' : `Open step ${shownNumber(step)} of task `}
           <Plain>{task_id}</Plain>
         </Link>
       )}

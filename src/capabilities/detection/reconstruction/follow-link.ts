@@ -1,5 +1,6 @@
 import { objectFrom, parsedJson, textFrom } from '../../../kernel/json-values.ts'
 import type { Observation } from '../../../model/observation.ts'
+import { isResponseId } from '../../../model/response-id.ts'
 import { findAgent } from './agent-lanes.ts'
 import { continueHead, type FollowedHistory, startBranch, startThread } from './continue-history.ts'
 import { type Head, newHead, useHead } from './heads.ts'
@@ -20,6 +21,8 @@ const parametersKey = 'llm.invocation_parameters'
 export function readLink({
   attributes,
   conversation_external_id,
+  source,
+  response_id,
 }: Observation): HistoryLink | undefined {
   const key = previousKeys.find((name) => isGiven(attributes[name]))
   if (key !== undefined) return { previous: attributes[key] ?? '', conversation: '' }
@@ -30,8 +33,9 @@ export function readLink({
     const previous = textFrom(objectFrom(parsedJson(parameters))?.['previous_response_id'])
     if (previous !== '') return { previous, conversation: '' }
   }
-  // Agent Framework reports the response that a call follows as its conversation.
-  const isResponse = conversation_external_id.startsWith('resp_')
+  // Rows that were mapped earlier have the response that a call follows as their conversation.
+  const isResponse =
+    source === 'otlp' && isResponseId(response_id) && isResponseId(conversation_external_id)
   return isResponse ? { previous: conversation_external_id, conversation: '' } : undefined
 }
 

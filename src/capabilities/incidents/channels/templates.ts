@@ -85,7 +85,7 @@ function valuesOf(message: Message): (path: string) => string {
     threshold: details?.limit ?? '',
     task: details?.task_id ?? '',
     trace: details?.trace_id ?? '',
-    step: details?.step == null ? '' : String(details.step),
+    step: details?.step == null ? '' : String(details.step + 1),
     link: links?.incident ?? '',
     task_link: links?.task ?? '',
     trace_link: links?.trace ?? '',

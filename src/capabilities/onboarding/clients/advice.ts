@@ -7,17 +7,20 @@ export function adviceFor({ base, key_in, language }: Client): string[] {
     '401 "the project key is unknown or revoked": the key belongs to another installation, or was revoked.',
     '403: the key lacks the scope proxy:write; spans need ingest:write.',
   ]
-  const paths =
-    base === null
-      ? '404: the endpoint must be the URL alone, without a path.'
-      : `404: the base URL must end in ${base === '' ? 'the port, without a path' : `"${base}"`}.`
   const variables =
     language === 'shell' ? ['Start the client in the shell that has the variables.'] : []
   return [
     'Calls that Looptrace refuses are not recorded; the client shows them as its own errors:',
     ...refused,
-    paths,
+    `404: ${pathRule(base)}.`,
     'No error and no call: the client still uses its own base URL. Check that these lines run.',
     ...variables,
   ]
+}
+
+function pathRule(base: Client['base']): string {
+  if (base === null) return 'the endpoint must be the URL alone, without a path'
+  if (base === '') return 'the base URL must end in the port, without a path'
+  if (base !== '/k/<key>') return `the base URL must end in "${base}"`
+  return 'the base URL must end in "/k/" and the project key, with "/v1" after it if the client adds no version'
 }

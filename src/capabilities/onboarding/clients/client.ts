@@ -12,8 +12,11 @@ export type Client = {
   /** The API that its default call uses, or how it sends spans. */
   calls: string
   language: Language
-  /** The part of its base URL after the URL of Looptrace; null for a client that only sends spans. */
-  base: '' | '/v1' | '/v1beta' | null
+  /**
+   * The part of its base URL after the URL of Looptrace, with `<key>` for the project key; null for a client
+   * that only sends spans.
+   */
+  base: '' | '/v1' | '/v1beta' | '/k/<key>' | null
   /** Where the project key goes: a header, or another place in words. */
   key_in: string
   /** The file or place for the lines. */

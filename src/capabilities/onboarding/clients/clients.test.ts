@@ -1,7 +1,8 @@
 import { readFile } from 'node:fs/promises'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { clients, clientsTable, linesOf } from './clients.ts'
+import { adviceFor } from './advice.ts'
+import { baseUrlOf, clients, clientsTable, linesOf } from './clients.ts'
 
 test('the guide has the table of the clients', async () => {
   const guide = await readFile('docs/guides/ways-in.md', 'utf8')
@@ -30,4 +31,21 @@ test.each(clients)('$name: the key is in the lines only if it is asked for', (cl
       expect(shown).not.toContain('LOOPTRACE_API_KEY')
     }),
   )
+})
+
+const withBaseUrl = clients.filter(({ base }) => base !== null)
+
+test.each(withBaseUrl)('$name: its lines set its base URL', (client) => {
+  for (const at of [{ url: 'https://traces.example' }, { url: 'http://[::1]:1', key: 'lt_$&' }]) {
+    const base_url = baseUrlOf(client, at)
+    expect(base_url).not.toContain('<key>')
+    expect(linesOf(client, at).join('\n')).toContain(base_url)
+  }
+})
+
+test('a client that can only set a base URL has the key in it', () => {
+  const client = clients.find(({ name }) => name === 'base-url') ?? expect.fail('no such client')
+  const url = 'https://traces.example'
+  expect(baseUrlOf(client, { url, key: 'lt_abc' })).toBe('https://traces.example/k/lt_abc')
+  expect(adviceFor(client).join('\n')).toContain('must end in "/k/" and the project key')
 })

@@ -24,16 +24,30 @@ export function linesOf(client: Client, { url, key }: { url: string; key?: strin
   return needed.map((line) => line.replaceAll('<url>', url).replaceAll('<key>', () => value))
 }
 
+/**
+ * Returns the base URL to set in a client, or null for one that only sends spans. A base URL that has the
+ * project key in it has `key`, else the variable with it.
+ */
+export function baseUrlOf(
+  { base, language }: Client,
+  { url, key }: { url: string; key?: string },
+): string | null {
+  if (base === null) return null
+  return `${url}${base.replace('<key>', () => key ?? variables[language])}`
+}
+
 /** Returns the table of the guide: each client with its base URL and the place of the project key. */
 export function clientsTable(url: string): string[] {
   return [
     '| client | its default call | base URL | project key | `looptrace connect` |',
     '|---|---|---|---|---|',
-    ...clients.map(({ name, title, calls, base, key_in }) => {
-      const at = name === 'base-url' ? `\`${url}/k/lt_…\`, and \`/v1\` where it needs that` : ''
-      const set = base === null ? `\`${url}\` as endpoint` : `\`${url}${base}\``
+    ...clients.map((client) => {
+      const { name, title, calls, base, key_in } = client
+      const base_url = baseUrlOf(client, { url, key: 'lt_…' })
+      const more = base?.includes('<key>') ? ', and `/v1` where it needs that' : ''
+      const set = base_url === null ? `\`${url}\` as endpoint` : `\`${base_url}\`${more}`
       const key = key_in.startsWith('the ') ? `in ${key_in}` : `header \`${key_in}\``
-      return `| ${title} | ${calls} | ${at || set} | ${key} | \`${name}\` |`
+      return `| ${title} | ${calls} | ${set} | ${key} | \`${name}\` |`
     }),
   ]
 }

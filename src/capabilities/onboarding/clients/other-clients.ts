@@ -102,7 +102,7 @@ export const otherClients: readonly Client[] = [
     ...{ name: 'base-url', title: 'a client that can only set a base URL', calls: 'any' },
     ...{
       language: 'shell',
-      base: '',
+      base: '/k/<key>',
       key_in: 'the base URL',
       place: 'its setting of the base URL',
     },

@@ -1,5 +1,6 @@
 import { type JsonObject, objectFrom, parsedJson, textFrom } from '../../../kernel/json-values.ts'
 import type { ExchangeFacts } from '../../../model/exchange.ts'
+import { isResponseId } from '../../../model/response-id.ts'
 import type { TaskRule } from '../../../model/task-rules.ts'
 import { isUniqueId } from './unique-id.ts'
 
@@ -96,7 +97,8 @@ const sessionRules: readonly (readonly [TaskRule, (call: AskedCall) => Found | u
     'conversation',
     (call) => {
       const id = conversationOf(call)
-      return { session: isResponse(id) ? '' : id, agent: '' }
+      // Some agents keep the id of the latest answer as the id of their conversation.
+      return { session: isResponseId(id) ? '' : id, agent: '' }
     },
   ],
 ]
@@ -121,11 +123,6 @@ function conversationOf({ facts, body }: AskedCall): string {
   return textFrom(value) || textFrom(objectFrom(value)?.['id'])
 }
 
-/** Some agents keep the id of the latest answer as the id of their conversation. */
-function isResponse(id: string): boolean {
-  return id.startsWith('resp_')
-}
-
 /** Returns the answer that a call continues: the provider has the history before it. */
 export function continuedResponse(call: AskedCall): string {
   const { facts, body } = call
@@ -133,7 +130,7 @@ export function continuedResponse(call: AskedCall): string {
   if (endpoint === 'responses') {
     const conversation = conversationOf(call)
     const previous = body?.['previous_response_id']
-    return sessionText(previous) || (isResponse(conversation) ? sessionText(conversation) : '')
+    return sessionText(previous) || (isResponseId(conversation) ? sessionText(conversation) : '')
   }
   if (endpoint === 'interactions') return sessionText(body?.['previous_interaction_id'])
   return ''

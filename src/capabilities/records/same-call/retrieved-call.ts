@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto'
-import { traceIdFor } from '../../../kernel/ids.ts'
+import { derivedId } from '../../../kernel/ids.ts'
 import type { Observation } from '../../../model/observation.ts'
 
 /**
@@ -11,7 +11,7 @@ export function retrievedCallIds(
   response_id: string,
 ): Pick<Observation, 'trace_id' | 'observation_id'> {
   return {
-    trace_id: traceIdFor(project_id, `retrieved ${response_id}`),
+    trace_id: derivedId(project_id, `retrieved ${response_id}`),
     observation_id: observationIdFor(response_id),
   }
 }

@@ -4,6 +4,7 @@ import type { Turn, TurnClaim, TurnThread } from '../../../api/schema.gen.d.ts'
 import { splitClaims } from './claim-parts.ts'
 import { earlierThan, groupTurns, type TurnItem, turnsIn } from './group-turns.ts'
 import { diffLines, diffParts, diffWords, spreadJson } from './line-diff.ts'
+import { findTarget, jumpTo, pointAt } from './use-target.ts'
 
 type Given = { thread?: number; loop?: [id: string, number: number, of: number]; failed?: true }
 
@@ -27,6 +28,29 @@ function outline(items: readonly TurnItem[]): unknown[] {
     return { [`×${item.loop.of}`]: item.loop.iterations.map((each) => outline(each.items)) }
   })
 }
+
+describe('the URL of a turn', () => {
+  const turns = [turnOf(0), turnOf(1, { failed: true }), turnOf(2)]
+
+  test('has the number of the step that the page shows, so that the first is 1', () => {
+    expect(pointAt({ step: 0 })).toEqual({ step: '1', turn: undefined, finding: undefined })
+    expect(findTarget(turns, { step: '1' })).toBe(turns[0])
+    expect(findTarget(turns, { step: '0' })).toBeUndefined()
+    expect(findTarget(turns, { step: 'null' })).toBeUndefined()
+  })
+
+  test('of a call without a step has the number of the call', () => {
+    expect(pointAt({ turn: 1 })).toEqual({ step: undefined, turn: '2', finding: undefined })
+    expect(findTarget(turns, { turn: '2' })).toBe(turns[1])
+  })
+
+  test('leads back to the turn that it was made for', () => {
+    for (const turn of turns) {
+      expect(findTarget(turns, pointAt({ turn: turn.turn }))).toBe(turn)
+      if (turn.step !== null) expect(findTarget(turns, jumpTo({ step: turn.step }))).toBe(turn)
+    }
+  })
+})
 
 describe('the arrangement of turns', () => {
   test('a sub-agent follows the turn that began it', () => {

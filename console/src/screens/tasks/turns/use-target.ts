@@ -1,16 +1,17 @@
 import { useEffect } from 'react'
 import type { Turn } from '../../../api/schema.gen.d.ts'
 import type { Search } from '../../../app/search.ts'
+import { shownNumber } from '../../../app/shown-number.ts'
 import { useUrlState } from '../../../app/use-search.ts'
 
-/** Names of the URL that point at a turn: the number of a step as in the API, from 0; or others. */
+/** Names of the URL that point at a turn: the number of its step or of itself as pages show it, or a finding. */
 const names = ['step', 'turn', 'finding'] as const
 
 /** Returns the part of a URL that points at a turn, and clears the other ways. */
 export function pointAt(target: { step?: number | null; turn?: number; finding?: string }): Search {
   const { step, turn, finding } = target
-  if (step !== undefined && step !== null) return { ...none, step: String(step) }
-  if (turn !== undefined) return { ...none, turn: String(turn) }
+  if (step !== undefined && step !== null) return { ...none, step: shownNumber(step) }
+  if (turn !== undefined) return { ...none, turn: shownNumber(turn) }
   return { ...none, finding }
 }
 
@@ -30,11 +31,15 @@ const none = { step: undefined, turn: undefined, finding: undefined }
 /** Returns the turn that the URL points at; undefined if it is not among these. */
 export function findTarget(turns: readonly Turn[], search: Search): Turn | undefined {
   const { step, turn, finding } = search
-  if (step !== undefined) return turns.find((each) => String(each.step) === step)
-  if (turn !== undefined) return turns.find((each) => String(each.turn) === turn)
+  if (step !== undefined) return turns.find((each) => isShownAs(each.step, step))
+  if (turn !== undefined) return turns.find((each) => isShownAs(each.turn, turn))
   return finding === undefined
     ? undefined
     : turns.find(({ findings }) => findings.includes(finding))
+}
+
+function isShownAs(at: number | null, text: string): boolean {
+  return at !== null && shownNumber(at) === text
 }
 
 /** Returns the id of the element of a turn. */

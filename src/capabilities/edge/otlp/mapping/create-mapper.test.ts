@@ -241,6 +241,45 @@ describe('other conventions', () => {
     expect(idOf('in words')).toBe('')
   })
 
+  const idOfConversation = (attributes: Record<string, string>, scope = 'another') => {
+    const draft = mapAttributes({ 'gen_ai.operation.name': 'chat', ...attributes }, { scope })
+    const previous = pairsFrom(draft.attributes)['request.previous_response_id']
+    return [draft.conversation_external_id, previous ?? '']
+  }
+
+  test.each<[string, Record<string, string>, string]>([
+    ['its own answer is one of Responses', { 'gen_ai.response.id': 'resp_2' }, 'another'],
+    ['Agent Framework reports it', {}, 'agent_framework'],
+  ])('the response before is not taken for a conversation: %s', (_, more, scope) => {
+    for (const id of [
+      'resp_1',
+      'resp_67ccd2bed1ec8190b14f964abc054267',
+      'resp_bGl0ZWxsbTpjdXN0b20=',
+    ]) {
+      const attributes = { 'gen_ai.conversation.id': id, ...more }
+      expect(idOfConversation(attributes, scope)).toEqual(['', id])
+    }
+  })
+
+  test.each<[string, Record<string, string>]>([
+    ['the client uses another API', { 'gen_ai.conversation.id': 'resp_7' }],
+    [
+      'the answer is one of Chat Completions',
+      { 'gen_ai.conversation.id': 'resp_7', 'gen_ai.response.id': 'chatcmpl-1' },
+    ],
+    [
+      'it has another form than a response',
+      { 'gen_ai.conversation.id': 'resp_team-7', 'gen_ai.response.id': 'resp_2' },
+    ],
+    [
+      'the application names its session',
+      { 'session.id': 'resp_7', 'gen_ai.response.id': 'resp_2' },
+    ],
+  ])('a conversation whose id begins with resp_ is kept: %s', (_, attributes) => {
+    const given = attributes['gen_ai.conversation.id'] ?? attributes['session.id']
+    expect(idOfConversation(attributes)).toEqual([given, ''])
+  })
+
   test('the log of a stream of Logfire is the call, and not the span of its request', () => {
     const asked = { 'gen_ai.operation.name': 'chat', 'gen_ai.request.model': 'gpt-5-mini' }
     const answer = { 'gen_ai.output.messages': '[]', 'gen_ai.usage.input_tokens': 5 }

@@ -154,7 +154,7 @@ function mapMetrics(
 ): void {
   const { project_id } = origin
   for (const point of items) {
-    const record = recordOfPoint(point, resource, project_id)
+    const record = recordOfPoint(point, resource, { project_id, received_at })
     if (record === undefined) countOne(rejected, 'unknown_metric')
     else {
       const event = { project_id, received_at, name: record.event_name }

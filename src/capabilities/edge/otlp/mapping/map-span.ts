@@ -18,6 +18,7 @@ import {
   type SpanReading,
 } from './read-span.ts'
 import { addAttribute, reportLosses } from './row-attributes.ts'
+import { conversationOfSpan } from './span-conversation.ts'
 import { contentIn, noteIn, notes, numberIn, type SpanState, textIn } from './span-state.ts'
 import { costOfSpan, tierOfSpan, usageColumns, usageOfSpan } from './span-usage.ts'
 import { columnText, cutText, decoded, name_chars_max, stringOf } from './value-text.ts'
@@ -43,7 +44,7 @@ export function mapSpan(
   if (!isTimed) noteIn(state, notes.start_time)
   if (!isEnded) noteIn(state, notes.end_time)
   const times = { start_time, end_time: isEnded ? span.end_time : start_time }
-  const draft = observationOf(tools, { context, span, times, reading })
+  const draft = observationOf(tools, { context, span, times, reading, scope: start.scope })
   reportCounts(reading, span, compiled.contract.limits)
   reportLosses(reading)
   return { draft, reading }
@@ -62,6 +63,7 @@ type ObservationParts = {
   span: OtlpSpan
   times: { start_time: bigint; end_time: bigint }
   reading: SpanReading
+  scope: string
 }
 
 function observationOf(tools: MapperTools, parts: ObservationParts): ObservationDraft {
@@ -78,7 +80,7 @@ function observationOf(tools: MapperTools, parts: ObservationParts): Observation
   if (read.inconsistency !== '') {
     addAttribute(reading, 'mapping.usage', read.inconsistency, tools.compiled.contract.limits)
   }
-  const conversation = conversationOf(tools, project_id, reading)
+  const conversation = conversationOfSpan(tools, project_id, parts)
   const task_id = textIn(state, f.task_id)
   return {
     project_id,
@@ -123,7 +125,7 @@ function observationOf(tools: MapperTools, parts: ObservationParts): Observation
     service_tier: tierOfSpan(tools),
     response_id: textIn(state, f.response_id),
     counted_with: '',
-    ...costOfSpan(tools, { type, read, start_time: times.start_time }),
+    ...costOfSpan(tools, { type, read, start_time: times.start_time, span }),
     time_to_first_token_ms: numberIn(state, f.time_to_first_token_ms) ?? null,
     request_bytes: 0,
     response_bytes: 0,
@@ -149,17 +151,6 @@ function typeOf(
   if (textIn(state, compiled.field.status) === 'error') return type
   addAttribute(reading, 'mapping.type', 'a log of its stream is the call', compiled.contract.limits)
   return 'span'
-}
-
-/** Agent Framework reports the response that a call follows as its conversation. */
-const responsePrefix = 'resp_'
-
-function conversationOf(tools: MapperTools, project_id: string, reading: SpanReading) {
-  const { compiled, state } = tools
-  const given = textIn(state, compiled.field.conversation_id)
-  if (!given.startsWith(responsePrefix)) return tools.conversationOf(project_id, given)
-  addAttribute(reading, 'request.previous_response_id', given, compiled.contract.limits)
-  return tools.conversationOf(project_id, '')
 }
 
 const renderedName = 'logfire.msg'

@@ -33,6 +33,8 @@ export type GroupStart = {
   values: readonly (FieldValue | undefined)[]
   attributes: readonly Text[]
   cut: number
+  /** Name of the scope. */
+  scope: string
 }
 
 /** Reads resource and scope once for all their spans. */
@@ -61,7 +63,10 @@ export function startGroup(
   for (const target of compiled.scope) offer(state, target, group.scope.name)
   const row = resourceAttributes(tools, group)
   const words = state.words.slice()
-  return { words, values: state.values.slice(), attributes: row.attributes, cut: row.cut }
+  return {
+    ...{ words, values: state.values.slice() },
+    ...{ attributes: row.attributes, cut: row.cut, scope: group.scope.name },
+  }
 }
 
 function resourceAttributes(

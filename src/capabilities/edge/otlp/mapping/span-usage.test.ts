@@ -1,6 +1,14 @@
 import { describe, expect, test } from 'vitest'
-import { mapAttributes } from '../../../../../test/support/otlp-spans.ts'
+import {
+  mapAttributes,
+  mappedRequest,
+  onlyOne,
+  otlpRequest,
+  otlpSpan,
+  testMapper,
+} from '../../../../../test/support/otlp-spans.ts'
 import type { ObservationDraft } from '../../../../model/ingest-records.ts'
+import { createPricing } from '../../../records/pricing/index.ts'
 
 function bucketsOf(draft: ObservationDraft) {
   const { input_uncached_tokens, cache_read_tokens, cache_write_tokens } = draft
@@ -184,5 +192,37 @@ describe('what prices need', () => {
     ['langfuse.observation.cost_details', '{"input":0.2,"output":0.3}'],
   ])('%s of %s is a reported cost', (key, value) => {
     expect(mapAttributes({ [key]: value })).toMatchObject({ cost_reported_usd: '0.5' })
+  })
+})
+
+describe('an answer from the cache of LiteLLM', () => {
+  /** As the callback `otel` of litellm 1.110.2 reports the second of two equal calls. */
+  const answered = {
+    'gen_ai.operation.name': 'acompletion',
+    'gen_ai.system': 'openai',
+    'gen_ai.response.model': 'gpt-4.1-mini',
+    'gen_ai.usage.input_tokens': 10,
+    'gen_ai.usage.output_tokens': 20,
+    'gen_ai.cost.total_cost': 0,
+    'litellm.saved_cache_cost': 0.000036,
+  }
+  const costOf = (attributes: object, source?: Parameters<typeof createPricing>[0]) => {
+    const mapper = testMapper({ pricing: createPricing(source) })
+    const request = otlpRequest([otlpSpan({ ...answered, ...attributes })])
+    return onlyOne(mapper.traces(request, mappedRequest).records.observations)
+  }
+
+  test.each(['complete', 'computed', 'reported'] as const)('costs nothing, by %s', (source) => {
+    expect(costOf({ 'litellm.cache_hit': true }, source)).toMatchObject({
+      ...{ cost_usd: '0', price_version: 'reported', price_partial: [] },
+      ...{ cost_reported_usd: '0', cost_computed_usd: '0.000036' },
+      ...{ input_uncached_tokens: 10, output_visible_tokens: 20, usage_source: 'provider' },
+    })
+  })
+
+  test('is one only if LiteLLM says so', () => {
+    for (const hit of [false, 'False', null]) {
+      expect(costOf({ 'litellm.cache_hit': hit }).cost_usd).toBe('0.000036')
+    }
   })
 })

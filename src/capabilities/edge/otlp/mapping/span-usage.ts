@@ -9,6 +9,7 @@ import {
   type ReportedUsage,
   serviceTierFrom,
 } from '../../../records/usage/index.ts'
+import type { OtlpSpan } from '../contract.ts'
 import type { FieldName } from './contracts/contract-shape.ts'
 import { wasPresent } from './mapped-from.ts'
 import type { MapperTools } from './read-span.ts'
@@ -120,7 +121,7 @@ export function tierOfSpan({ state, compiled }: MapperTools): string {
  * Returns the cost of the current span: computed for model calls only, because agents and chains
  * repeat their usage.
  */
-export function costOfSpan(tools: MapperTools, { type, read, start_time }: PricedSpan): Cost {
+export function costOfSpan(tools: MapperTools, { type, read, start_time, span }: PricedSpan): Cost {
   const { usage, usage_source } = read
   const { state, compiled, options } = tools
   const f: Fields = compiled.field
@@ -136,13 +137,32 @@ export function costOfSpan(tools: MapperTools, { type, read, start_time }: Price
   const is_estimated = usage_source === 'estimated'
   const priced = isCall && usage !== undefined ? { ...usage, is_estimated } : undefined
   const cost = options.pricing(call, priced)
+  if (isCall && isCacheHit(span)) return { ...cost, ...unpaid }
   return cost.cost_usd === null ? { ...cost, price_version: '' } : cost
+}
+
+/** LiteLLM answers equal calls from a cache of its own, with the tokens of the first one. */
+const cacheHitKey = 'litellm.cache_hit'
+
+/** The cost of an answer that was not paid. The computed cost stays: it is what the cache saved. */
+const unpaid = {
+  cost_usd: '0',
+  cost_reported_usd: '0',
+  price_version: 'reported',
+  price_partial: [],
+}
+
+function isCacheHit({ attributes: { keys, values } }: OtlpSpan): boolean {
+  const at = keys.indexOf(cacheHitKey)
+  const value = at === -1 ? false : values[at]
+  return value === true || value === 'true' || value === 'True'
 }
 
 type PricedSpan = {
   type: Observation['type']
   read: SpanUsage
   start_time: bigint
+  span: OtlpSpan
 }
 
 /** Returns the columns of a span's usage. */

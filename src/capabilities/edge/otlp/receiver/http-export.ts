@@ -51,7 +51,7 @@ export function createHttpExport(
     }
     services.began()
     serve(call, services)
-      .catch((error: unknown) => refuse(call, services, { fault: error, headers: [] }))
+      .catch((error: unknown) => refuse(call, services, error))
       .then((result) => {
         held.release()
         services.ended({ transport: 'http', encoding: encoding ?? 'none', result })
@@ -68,7 +68,6 @@ export function refuseRequest(
   sendFault({ request, response }, fault, {
     encoding: encodingOf(request) ?? 'json',
     request_id: requestIdFrom(request.headers['x-request-id']),
-    headers: Object.entries(fault.headers).flat(),
   })
 }
 
@@ -78,7 +77,7 @@ async function serve(call: HttpExport, services: ReceiverServices): Promise<stri
   if (request.method !== 'POST') throw methodRefused(request)
   const asked = services.admit(credentialsOf(request))
   const admission = asked instanceof Promise ? await asked : asked
-  if (admission.fault) return refuse(call, services, admission)
+  if (admission.fault) return refuse(call, services, admission.fault)
   call.authorised?.()
   checkHead(request, services)
   if (signal === 'litellm' && encoding !== 'json') throw notJson()
@@ -114,20 +113,14 @@ async function bodyOf(call: HttpExport, services: ReceiverServices): Promise<Buf
 }
 
 /** Answers with an error, unless the client has left. Returns the result to count. */
-function refuse(
-  call: HttpExport,
-  { quietLog }: ReceiverServices,
-  { fault: error, headers }: { fault: unknown; headers: readonly string[] },
-): string {
+function refuse(call: HttpExport, { quietLog }: ReceiverServices, error: unknown): string {
   if (error instanceof ClientGone) return 'client_gone'
   const fault = toProblem(error)
   if (fault.status >= 500) {
     quietLog(`OTLP over HTTP: ${fault.code}`, { err: fault.cause ?? fault })
   }
   if (!call.response.headersSent) {
-    const { encoding, request_id } = call
-    const allow = fault.code === 'method_not_allowed' ? ['Allow', 'POST'] : []
-    sendFault(call, fault, { encoding, request_id, headers: [...headers, ...allow] })
+    sendFault(call, fault, call)
   }
   return fault.code
 }
@@ -140,7 +133,7 @@ function notJson(): Problem {
 /** Returns the error of a request with another method than the one of its path. */
 export function methodRefused({ method }: IncomingMessage, expected = 'POST'): Problem {
   const detail = `expected ${expected}, got ${method}`
-  return problem('method_not_allowed', { detail })
+  return problem('method_not_allowed', { detail, headers: { Allow: expected } })
 }
 
 /** Returns the encoding of a content type, ignoring its parameters; undefined for any other. */
@@ -225,23 +218,41 @@ function sendResult(
 function sendFault(
   exchange: { request: IncomingMessage; response: ServerResponse },
   fault: Problem,
-  reply: { encoding: OtlpEncoding; request_id: string; headers: readonly string[] },
+  reply: { encoding: OtlpEncoding; request_id: string },
 ): void {
   const { request, response } = exchange
   const retry_after_s = retryAfter_s(fault)
+  const close = closesConnection(request, fault)
   const body = encodeStatus(reply.encoding, {
     code: rpcCodeFor(fault),
     message: clientMessage(fault),
     retry_delay_ms: retry_after_s === undefined ? undefined : retry_after_s * 1000,
   })
-  const close = fault.code === 'shutting_down' || restIsLarge(request)
-  const headers = [...headersOf(reply.encoding, body, reply.request_id), ...reply.headers]
-  if (retry_after_s !== undefined) headers.push('Retry-After', String(retry_after_s))
-  if (close) headers.push('Connection', 'close')
+  const headers = [
+    ...headersOf(reply.encoding, body, reply.request_id),
+    ...headersOfFault(request, fault),
+  ]
   response.writeHead(fault.status, headers)
   response.write(body)
   if (close) discardRest(request, response, discarded_bytes_max)
   else response.end()
+}
+
+/**
+ * Returns the headers of an error of its own: `RateLimit-*`, `Allow`, `Retry-After`, and `Connection` if the
+ * connection is closed.
+ */
+export function headersOfFault(request: IncomingMessage, fault: Problem): string[] {
+  const headers = Object.entries(fault.headers).flat()
+  const retry_after_s = retryAfter_s(fault)
+  if (retry_after_s !== undefined) headers.push('Retry-After', String(retry_after_s))
+  if (closesConnection(request, fault)) headers.push('Connection', 'close')
+  return headers
+}
+
+/** Returns whether the connection is closed after an error. */
+export function closesConnection(request: IncomingMessage, { code }: Problem): boolean {
+  return code === 'shutting_down' || restIsLarge(request)
 }
 
 function headersOf(encoding: OtlpEncoding, body: Buffer, request_id: string): string[] {

@@ -18,10 +18,8 @@ export type ExportCredentials = {
   authorization: string | undefined
 }
 
-/** The key, or a refusal with its headers. */
-type Admission =
-  | { key: ProjectKey; fault?: never }
-  | { key?: never; fault: Problem; headers: readonly string[] }
+/** The key, or a refusal, which has its headers. */
+type Admission = { key: ProjectKey; fault?: never } | { key?: never; fault: Problem }
 
 /**
  * Checks a request's key, its scope and the rate limit. It is synchronous when the key is known.
@@ -41,7 +39,7 @@ export function createAdmission(options: {
     if (!key.scopes.has('ingest:write')) return refused(missingScope())
     if (key.is_archived) return refused(problem('project_archived', { detail: archivedDetail }))
     const rate = limiter.take(key.key_id, clock.now_ms())
-    return rate.allowed ? { key } : { fault: rate.fault, headers: rate.headers }
+    return rate.allowed ? { key } : refused(rate.fault.withHeaders(headersFrom(rate.headers)))
   }
   return (credentials) => {
     if (options.stopping()) return refused(problem('shutting_down', { retry_after_s: 1 }))
@@ -69,7 +67,14 @@ function keyIn({ api_key, authorization = '' }: ExportCredentials): string | und
 }
 
 function refused(fault: Problem): Admission {
-  return { fault, headers: [] }
+  return { fault }
+}
+
+/** Converts headers as name, value, name, value to an object. */
+function headersFrom(list: readonly string[]): Record<string, string> {
+  const headers: Record<string, string> = {}
+  for (let at = 0; at + 1 < list.length; at += 2) headers[list[at] ?? ''] = list[at + 1] ?? ''
+  return headers
 }
 
 function failed(error: unknown): Admission {

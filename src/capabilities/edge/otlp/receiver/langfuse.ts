@@ -2,8 +2,10 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Problem } from '../../../../kernel/problem.ts'
 import { discardRest, requestIdFrom, securityHeaderList } from '../../../../platform/http/index.ts'
 import {
+  closesConnection,
   credentialsOf,
   discarded_bytes_max,
+  headersOfFault,
   isGzip,
   methodRefused,
   restIsLarge,
@@ -86,17 +88,21 @@ export function refuseLangfuse(
   response: ServerResponse,
   fault: Problem,
 ): void {
-  const { code, status, retry_after_s } = fault
+  const { code, status } = fault
   const isUnknown = code === 'route_not_found' || code === 'method_not_allowed'
   const message = isUnknown ? `${clientMessage(fault)}. ${whatToSet}.` : clientMessage(fault)
   const body: LangfuseError = { message, error: code }
-  const headers = Object.entries(fault.headers).flat()
-  if (retry_after_s !== undefined) headers.push('Retry-After', String(retry_after_s))
-  if (restIsLarge(request)) headers.push('Connection', 'close')
-  send(request, response, { status, body, headers })
+  const headers = headersOfFault(request, fault)
+  send(request, response, { status, body, headers, closes: closesConnection(request, fault) })
 }
 
-type Reply = { status: number; body: object; headers?: readonly string[] }
+type Reply = {
+  status: number
+  body: object
+  headers?: readonly string[]
+  /** Whether the connection is closed; by default if much of the request is still to come. */
+  closes?: boolean
+}
 
 function send(request: IncomingMessage, response: ServerResponse, reply: Reply): void {
   const body = Buffer.from(JSON.stringify(reply.body))
@@ -111,6 +117,6 @@ function send(request: IncomingMessage, response: ServerResponse, reply: Reply):
     ...(reply.headers ?? []),
   ])
   response.write(body)
-  if (restIsLarge(request)) discardRest(request, response, discarded_bytes_max)
+  if (reply.closes ?? restIsLarge(request)) discardRest(request, response, discarded_bytes_max)
   else response.end()
 }

@@ -34,12 +34,18 @@ export function readLog(record: OtlpLogRecord, resource: OtlpResource): LogReadi
   return {
     record,
     time: timeOf(record, text('event.timestamp')),
-    session: text(...sessionKeys) || stringOf(firstOf(resource.attributes, sessionKeys)),
+    session: sessionIn(record.attributes, resource),
     prompt: text(...promptKeys),
     text,
     value,
     count: (...keys) => countIn(text(...keys)),
   }
+}
+
+/** Returns the session that an item names, or else its resource; '' without one. */
+export function sessionIn(attributes: OtlpAttributes, resource: OtlpResource): string {
+  const own = stringOf(firstOf(attributes, sessionKeys))
+  return own || stringOf(firstOf(resource.attributes, sessionKeys))
 }
 
 function firstOf(

@@ -99,6 +99,23 @@ test('metrics of Codex are events', () => {
   expect(new Set(records.events.map(({ name }) => name))).toContain('codex.turn.token_usage')
 })
 
+test('metrics of Codex, which name no session, have one trace for each day', () => {
+  const exports = readExports('codex-0.171.0-with-traces')
+  const [metrics] = exports.filter(({ path }) => path === '/v1/metrics')
+  const sent = JSON.stringify((metrics as Export).body)
+  const tracesAfter = (days: number) => {
+    const later = sent.replace(
+      /("(?:timeUnixNano|startTimeUnixNano)":")(\d+)/g,
+      (_, key, time) => `${key}${BigInt(time) + BigInt(days) * 86_400_000_000_000n}`,
+    )
+    const { records } = mapped({ ...(metrics as Export), body: JSON.parse(later) })
+    return records.events.map(({ trace_id }) => trace_id)
+  }
+  const traces = [0, 0, 1, 365].map((days) => new Set(tracesAfter(days)))
+  expect(traces.map(({ size }) => size)).toEqual([1, 1, 1, 1])
+  expect(new Set(traces.flatMap((ids) => [...ids])).size).toBe(3)
+})
+
 describe.each(['gemini-cli-0.61.0', 'gemini-cli-0.61.0-with-traces'])('%s', (name) => {
   const exports = readExports(name)
 

@@ -153,8 +153,9 @@ export function linksOf(
 ): MessageLinks | undefined {
   if (public_url === undefined) return undefined
   const project = `${public_url.replace(/\/$/, '')}/p/${incident.project_id}`
+  // URLs of the console have the number that its pages show, from 1.
   const { task_id = null, trace_id = null, step = null } = details ?? {}
-  const at = step === null ? '' : `?step=${step}`
+  const at = step === null ? '' : `?step=${step + 1}`
   return {
     incident: `${project}/incidents/${incident.incident_id}`,
     ...(task_id !== null && { task: `${project}/tasks/${encodeURIComponent(task_id)}${at}` }),
