@@ -1,4 +1,7 @@
+import { once } from 'node:events'
 import { readdirSync, readFileSync } from 'node:fs'
+import { type IncomingMessage, request } from 'node:http'
+import { text } from 'node:stream/consumers'
 import { pino } from 'pino'
 import { describe, expect, test } from 'vitest'
 import { openOutbound } from '../../src/platform/outbound/index.ts'
@@ -203,6 +206,35 @@ describe('the file is read again when it changes', () => {
     expect((await send()).status).toBe(200)
     written.write('providers.yaml', 'providers: []\n')
     await eventually('its refusal', async () => (await send()).status === 400)
+  })
+
+  test('a call whose request is arriving ends at the provider that it began with', async () => {
+    await using before = await replayingProvider()
+    await using after = await replayingProvider()
+    using written = writtenProviders(`${entry(before.origin)}# and later ${after.origin}\n`)
+    await using proxy = await proxyServer({ ...before, ...written })
+    const url = `${proxy.origin}/v1/chat/completions`
+    const headers = {
+      ...ours,
+      ...bearer,
+      'x-provider': 'local',
+      'content-type': 'application/json',
+    }
+    const arriving = request(url, { method: 'POST', agent: false, headers })
+    const answered = once(arriving, 'response')
+    arriving.write('{"model":"m", ')
+    await eventually('the start of the call', async () =>
+      (await proxy.metrics.expose()).body.includes('looptrace_proxy_in_flight_calls 1'),
+    )
+    written.write('providers.yaml', entry(after.origin))
+    await eventually('the new address', async () => {
+      await rawPost(url, {}, headers).answer
+      return after.requests.length > 0
+    })
+    arriving.end('"messages":[]}')
+    const [answer] = (await answered) as [IncomingMessage]
+    expect([answer.statusCode, await text(answer)]).toEqual([200, '{}'])
+    expect(before.requests.at(-1)?.body.toString()).toContain('"messages":[]}')
   })
 
   test('a file that is not valid keeps the providers, and says so', async () => {
