@@ -390,6 +390,23 @@ describe('one-credential mode', () => {
     },
   )
 
+  test('reaches a stored response by its id, and all that a provider without keys stores', async () => {
+    await using provider = await replayingProvider()
+    const known = '  - {name: openai, key_file: "{folder}/key", key_for: all}\n'
+    const keyless = entry(provider.origin, 'key_in: none').replace('[chat.completions]', '[files]')
+    using written = writtenProviders(keyless + known, { keys: { key: secret } })
+    await using proxy = await proxyServer({ ...provider, ...written })
+    const key = { 'x-looptrace-key': 'lt_provider_key' }
+    const get = (path: string, more: Headers = {}) =>
+      rawPost(`${proxy.origin}${path}`, '', { ...key, ...more }, 'GET').answer
+    expect((await get('/v1/responses/resp_1')).status).toBe(200)
+    expect((await get('/v1/files', local)).status).toBe(200)
+    expect(provider.requests.map(({ url, headers }) => [url, keysIn(headers)])).toEqual([
+      ['/openai/v1/responses/resp_1', { authorization: `Bearer ${secret}` }],
+      ['/v1/files', {}],
+    ])
+  })
+
   test('the list names projects and service accounts', async () => {
     await using provider = await replayingProvider()
     const account = '01900000-0000-7000-8000-00000000000a'
