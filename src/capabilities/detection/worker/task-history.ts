@@ -4,6 +4,7 @@ import type { ObservationVersion } from '../../storage/index.ts'
 import type { TaskKey } from '../findings/tasks-store.ts'
 import {
   createReconstruction,
+  type KnownRows,
   type Place,
   type Reconstruction,
   type ReconstructionOptions,
@@ -66,8 +67,8 @@ export class TaskHistory {
   }
 
   /** Adds rows; `rebuild` if one belongs before an added row. */
-  add(rows: readonly Observation[]): 'added' | 'rebuild' {
-    if (this.#reconstruction.add(rows) === 'rebuild') return 'rebuild'
+  add(rows: readonly Observation[], known: KnownRows = {}): 'added' | 'rebuild' {
+    if (this.#reconstruction.add(rows, known) === 'rebuild') return 'rebuild'
     for (const row of rows) {
       this.#versions.set(spanKey(row), versionOf(row))
       if (row.content_state === 'expired') this.#expired.add(spanKey(row))
