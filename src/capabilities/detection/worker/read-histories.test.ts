@@ -52,6 +52,7 @@ function storeOf(stored: readonly Observation[]) {
     observationsAt: async (_project: string, places: readonly { observation_id: string }[]) =>
       inOrder.filter((row) => places.some((one) => one.observation_id === row.observation_id)),
     genAiEvents: async () => [],
+    eventCounts: async () => [],
   }
 }
 

@@ -1,9 +1,13 @@
-import type { Observation } from '../../../model/observation.ts'
 import type { ObservationStore, ObservationVersion } from '../../storage/index.ts'
 import type { TaskFacts } from '../findings/tasks-store.ts'
-import { type Place, spanKey } from '../reconstruction/index.ts'
+import { spanKey } from '../reconstruction/index.ts'
 import { createChunks } from './content-chunks.ts'
-import { addEventContents, findLateContents } from './event-contents.ts'
+import {
+  addEventContents,
+  type EventCall,
+  findLateContents,
+  type ReadCalls,
+} from './event-contents.ts'
 import { TaskHistory } from './task-history.ts'
 
 /** A task whose history is to be updated. */
@@ -46,7 +50,10 @@ export function toHistoryRequest({ facts, epoch, history }: KnownTask): HistoryR
   }
 }
 
-type Store = Pick<ObservationStore, 'taskVersions' | 'observationsAt' | 'genAiEvents'>
+type Store = Pick<
+  ObservationStore,
+  'taskVersions' | 'observationsAt' | 'genAiEvents' | 'eventCounts'
+>
 
 /** Maximum versions per page, and per task. */
 const versions_max = 10_000
@@ -91,7 +98,7 @@ async function extendHistories(
   requests: readonly HistoryRequest[],
 ): Promise<Map<HistoryRequest, TaskHistory>> {
   const versions = await readVersions(store, project_id, requests)
-  const late = await findLateContents(store, project_id, listBare(requests))
+  const late = await findLateContents(store, project_id, listEventCalls(requests))
   const { done, wanted } = selectWanted(requests, versions, late)
   const chunks = createChunks(chunk_bytes)
   for (const chunk of chunks.split(wanted, sizeOf)) {
@@ -102,7 +109,7 @@ async function extendHistories(
     const read = await addEventContents(store, project_id, rows)
     const begun = chunk.flatMap(({ begun: one }) => (one === undefined ? [] : [one]))
     const beside = begun.length === 0 ? [] : await store.observationsAt(project_id, begun, signal)
-    for (const one of addRows(chunk, [...read, ...beside])) done.delete(one)
+    for (const one of addRows(chunk, { ...read, rows: [...read.rows, ...beside] })) done.delete(one)
   }
   for (const [one, history] of done) if (isMissingCalls(one, history)) done.delete(one)
   return done
@@ -146,17 +153,13 @@ function sizeOf({ version, begun }: WantedVersion): { body_bytes: number } {
   return { body_bytes: body_bytes === 0 ? 0 : body_bytes + (begun?.body_bytes ?? 0) }
 }
 
-/** Maximum calls without content whose events are looked for again, the newest of each history. */
-const bare_max = 500
-
-/** Lists read calls without content: their events can arrive later. */
-function listBare(requests: readonly HistoryRequest[]): Place[] {
-  return requests.flatMap(({ history }) => history?.bare() ?? []).slice(-bare_max)
+function listEventCalls(requests: readonly HistoryRequest[]): EventCall[] {
+  return requests.flatMap(({ history }) => history?.eventCalls() ?? [])
 }
 
-/** Tells whether events came for a call that was read without content. */
+/** Tells whether more events came for a call of the history. */
 function isLate(history: TaskHistory, late: ReadonlySet<string>): boolean {
-  return history.bare().some((place) => late.has(spanKey(place)))
+  return history.eventCalls().some((place) => late.has(spanKey(place)))
 }
 
 type WantedVersion = {
@@ -168,8 +171,9 @@ type WantedVersion = {
 }
 
 /** Returns the requests whose histories must be rebuilt. */
-function addRows(chunk: readonly WantedVersion[], rows: readonly Observation[]): HistoryRequest[] {
+function addRows(chunk: readonly WantedVersion[], { rows, calls }: ReadCalls): HistoryRequest[] {
   const byPlace = new Map(rows.map((row) => [spanKey(row), row]))
+  const eventCalls = new Map(calls.map((call) => [spanKey(call), call]))
   const byTask = Map.groupBy(chunk, ({ one }) => one)
   const rowAt = (version: ObservationVersion | undefined) => {
     // Deleted in the meantime, if there is a version and not its row.
@@ -181,7 +185,10 @@ function addRows(chunk: readonly WantedVersion[], rows: readonly Observation[]):
     const own = wanted.flatMap(({ version }) => rowAt(version))
     const beside = wanted.flatMap(({ begun }) => rowAt(begun))
     const known = { beside, is_whole: one.history === undefined }
-    if (own.length > 0 && wanted[0]?.history.add(own, known) === 'rebuild') rebuilt.push(one)
+    const history = wanted[0]?.history
+    if (own.length === 0 || history === undefined) continue
+    if (history.add(own, known) === 'rebuild') rebuilt.push(one)
+    else history.addEventCalls(own.flatMap((row) => eventCalls.get(spanKey(row)) ?? []))
   }
   return rebuilt
 }
