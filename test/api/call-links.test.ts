@@ -7,7 +7,10 @@ import { computeTaskRollup } from '../../src/capabilities/ingest/roll-up/task-st
 import { recentTracesChore } from '../../src/capabilities/ingest/traces/recent-traces.ts'
 import { settleTraces } from '../../src/capabilities/ingest/traces/settle-traces.ts'
 import type { CallLinks } from '../../src/capabilities/records/call-task/index.ts'
+import { taskNamed } from '../../src/capabilities/tasks/index.ts'
+import { newId } from '../../src/kernel/ids.ts'
 import type { Observation } from '../../src/model/observation.ts'
+import { taskRuleAttribute } from '../../src/model/task-rules.ts'
 import { openRelational, sql, type TaskTables } from '../../src/platform/relational/index.ts'
 import { createLogger, createMetrics } from '../../src/platform/telemetry/index.ts'
 import { allTenants } from '../support/all-tenants.ts'
@@ -152,6 +155,43 @@ test('notes of links are dropped after a day', async () => {
     where project_id = ${project_id}`.execute(db)
   await recentTracesChore({ db }).run(new AbortController().signal)
   expect(await notes()).toBe(0)
+})
+
+test('a trace leads to the task that its call joined, also after its notes are gone', async () => {
+  const [store, project_id] = [openStore(), newId()]
+  store.observationsAt = async (_project, places) =>
+    store.rows().filter((row) => places.some((one) => one.trace_id === row.trace_id))
+  const now_ns = BigInt(Date.now()) * 1_000_000n
+  const sent = (at: number, { wants = '', ...said }: Said & { wants?: string }) => {
+    const links = { gives: [`response:${at}`], wants }
+    const { row } = callOf(project_id, { at, said, links })
+    const trace_id = newId()
+    const attributes = wants === '' ? {} : { [taskRuleAttribute]: 'response_id' }
+    const task_id = said.task_id ?? trace_id
+    const start_time = now_ns + BigInt(at)
+    return { row: { ...row, trace_id, attributes, task_id, start_time }, links }
+  }
+  const named = { task_id: 'order-7', task_implicit: false }
+  const calls = [
+    sent(0, named),
+    sent(1, { wants: 'response:0' }),
+    sent(2, { task_id: 'history:1' }),
+    sent(3, { wants: 'response:2' }),
+  ]
+  for (const call of calls) await deliver(store, [call])
+  const found = () =>
+    Promise.all(
+      calls.map(({ row }) =>
+        taskNamed({ db, store }, project_id, row.trace_id).then(
+          ({ task_id }) => task_id,
+          ({ code }) => code,
+        ),
+      ),
+    )
+  const recent = await found()
+  expect(recent).toEqual(['task_not_found', 'order-7', 'history:1', 'history:1'])
+  await sql`delete from recent_traces where project_id = ${project_id}`.execute(db)
+  expect(await found()).toEqual(recent)
 })
 
 type Told = { after: number; isLinked: boolean; said: Said }
