@@ -51,7 +51,11 @@ function openStore(): MemoryStore {
 type Call = { row: Observation; links: CallLinks }
 
 /** Stores a batch and settles it, as a worker does. */
-async function deliver(store: MemoryStore, calls: readonly Call[]): Promise<void> {
+async function deliver(
+  store: MemoryStore,
+  calls: readonly Call[],
+  onDb: typeof db = db,
+): Promise<void> {
   await store.insert(
     calls.map(({ row }) => row),
     { token: randomUUID() },
@@ -60,7 +64,7 @@ async function deliver(store: MemoryStore, calls: readonly Call[]): Promise<void
   const eraseSecondRows = async () => undefined
   const more = { setSecondOwners, eraseSecondRows, erased: noErasures, large_from: 1_000 }
   const heads = calls.map(({ row, links }) => ({ ...row, links }))
-  await settleTraces({ db, store, markDue, meters, ...more }, heads)
+  await settleTraces({ db: onDb, store, markDue, meters, ...more }, heads)
 }
 
 type Said = Partial<Pick<Observation, 'task_id' | 'user_id' | 'task_implicit'>>
@@ -104,6 +108,33 @@ test('a chain of answers is one task, in any order of arrival', async () => {
     expect(await callsByTask(project_id)).toEqual({ T: 4 })
     expect(store.rows().map(({ user_id }) => user_id)).toEqual(['ann', 'ann', 'ann', 'ann'])
   }
+})
+
+test('the links of a batch are followed once', async () => {
+  const [store, project_id] = [openStore(), randomUUID()]
+  const walks: number[] = []
+  const counted = db.withPlugin({
+    transformQuery: ({ node }) => {
+      if (node.kind === 'RawNode' && node.sqlFragments.join('').includes('recursive reached')) {
+        walks.push(node.parameters.length)
+      }
+      return node
+    },
+    transformResult: async ({ result }) => result,
+  })
+  const said = { task_id: 'T', task_implicit: false }
+  const first = callOf(project_id, { at: 0, said, links: { gives: ['response:a'] } })
+  const second = callOf(project_id, {
+    at: 1,
+    links: { gives: ['response:b'], wants: 'response:a' },
+  })
+  const third = callOf(project_id, { at: 2, links: { wants: 'response:b' } })
+  await deliver(store, [first], counted)
+  await deliver(store, [third], counted)
+  expect(walks).toHaveLength(2)
+  await deliver(store, [second], counted)
+  expect(walks).toHaveLength(3)
+  expect(await callsByTask(project_id)).toEqual({ T: 3 })
 })
 
 test('another project with the same names stays apart', async () => {
