@@ -7,7 +7,10 @@ import { computeTaskRollup } from '../../src/capabilities/ingest/roll-up/task-st
 import { recentTracesChore } from '../../src/capabilities/ingest/traces/recent-traces.ts'
 import { settleTraces } from '../../src/capabilities/ingest/traces/settle-traces.ts'
 import type { CallLinks } from '../../src/capabilities/records/call-task/index.ts'
+import { taskNamed } from '../../src/capabilities/tasks/index.ts'
+import { newId } from '../../src/kernel/ids.ts'
 import type { Observation } from '../../src/model/observation.ts'
+import { taskRuleAttribute } from '../../src/model/task-rules.ts'
 import { openRelational, sql, type TaskTables } from '../../src/platform/relational/index.ts'
 import { createLogger, createMetrics } from '../../src/platform/telemetry/index.ts'
 import { allTenants } from '../support/all-tenants.ts'
@@ -48,7 +51,11 @@ function openStore(): MemoryStore {
 type Call = { row: Observation; links: CallLinks }
 
 /** Stores a batch and settles it, as a worker does. */
-async function deliver(store: MemoryStore, calls: readonly Call[]): Promise<void> {
+async function deliver(
+  store: MemoryStore,
+  calls: readonly Call[],
+  onDb: typeof db = db,
+): Promise<void> {
   await store.insert(
     calls.map(({ row }) => row),
     { token: randomUUID() },
@@ -57,7 +64,7 @@ async function deliver(store: MemoryStore, calls: readonly Call[]): Promise<void
   const eraseSecondRows = async () => undefined
   const more = { setSecondOwners, eraseSecondRows, erased: noErasures, large_from: 1_000 }
   const heads = calls.map(({ row, links }) => ({ ...row, links }))
-  await settleTraces({ db, store, markDue, meters, ...more }, heads)
+  await settleTraces({ db: onDb, store, markDue, meters, ...more }, heads)
 }
 
 type Said = Partial<Pick<Observation, 'task_id' | 'user_id' | 'task_implicit'>>
@@ -101,6 +108,33 @@ test('a chain of answers is one task, in any order of arrival', async () => {
     expect(await callsByTask(project_id)).toEqual({ T: 4 })
     expect(store.rows().map(({ user_id }) => user_id)).toEqual(['ann', 'ann', 'ann', 'ann'])
   }
+})
+
+test('the links of a batch are followed once', async () => {
+  const [store, project_id] = [openStore(), randomUUID()]
+  const walks: number[] = []
+  const counted = db.withPlugin({
+    transformQuery: ({ node }) => {
+      if (node.kind === 'RawNode' && node.sqlFragments.join('').includes('recursive reached')) {
+        walks.push(node.parameters.length)
+      }
+      return node
+    },
+    transformResult: async ({ result }) => result,
+  })
+  const said = { task_id: 'T', task_implicit: false }
+  const first = callOf(project_id, { at: 0, said, links: { gives: ['response:a'] } })
+  const second = callOf(project_id, {
+    at: 1,
+    links: { gives: ['response:b'], wants: 'response:a' },
+  })
+  const third = callOf(project_id, { at: 2, links: { wants: 'response:b' } })
+  await deliver(store, [first], counted)
+  await deliver(store, [third], counted)
+  expect(walks).toHaveLength(2)
+  await deliver(store, [second], counted)
+  expect(walks).toHaveLength(3)
+  expect(await callsByTask(project_id)).toEqual({ T: 3 })
 })
 
 test('another project with the same names stays apart', async () => {
@@ -152,6 +186,43 @@ test('notes of links are dropped after a day', async () => {
     where project_id = ${project_id}`.execute(db)
   await recentTracesChore({ db }).run(new AbortController().signal)
   expect(await notes()).toBe(0)
+})
+
+test('a trace leads to the task that its call joined, also after its notes are gone', async () => {
+  const [store, project_id] = [openStore(), newId()]
+  store.observationsAt = async (_project, places) =>
+    store.rows().filter((row) => places.some((one) => one.trace_id === row.trace_id))
+  const now_ns = BigInt(Date.now()) * 1_000_000n
+  const sent = (at: number, { wants = '', ...said }: Said & { wants?: string }) => {
+    const links = { gives: [`response:${at}`], wants }
+    const { row } = callOf(project_id, { at, said, links })
+    const trace_id = newId()
+    const attributes = wants === '' ? {} : { [taskRuleAttribute]: 'response_id' }
+    const task_id = said.task_id ?? trace_id
+    const start_time = now_ns + BigInt(at)
+    return { row: { ...row, trace_id, attributes, task_id, start_time }, links }
+  }
+  const named = { task_id: 'order-7', task_implicit: false }
+  const calls = [
+    sent(0, named),
+    sent(1, { wants: 'response:0' }),
+    sent(2, { task_id: 'history:1' }),
+    sent(3, { wants: 'response:2' }),
+  ]
+  for (const call of calls) await deliver(store, [call])
+  const found = () =>
+    Promise.all(
+      calls.map(({ row }) =>
+        taskNamed({ db, store }, project_id, row.trace_id).then(
+          ({ task_id }) => task_id,
+          ({ code }) => code,
+        ),
+      ),
+    )
+  const recent = await found()
+  expect(recent).toEqual(['task_not_found', 'order-7', 'history:1', 'history:1'])
+  await sql`delete from recent_traces where project_id = ${project_id}`.execute(db)
+  expect(await found()).toEqual(recent)
 })
 
 type Told = { after: number; isLinked: boolean; said: Said }

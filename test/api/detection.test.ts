@@ -174,6 +174,24 @@ describe('the worker', () => {
     })
   })
 
+  test('reads the content of events that came in two parts', async () => {
+    const project = await bench.newProject()
+    const records = openClickHouseRecordStore({ columnar: bench.columnar })
+    const { task_id, rows, events } = silentLoop(project, newId())
+    const isAnswer = ({ name }: EventDraft) => name === 'gen_ai.choice'
+    const parts = [events.filter((one) => !isAnswer(one)), events.filter(isAnswer)]
+    await bench.bring(rows)
+    for (const part of parts) {
+      expect(part.length).toBeGreaterThan(3)
+      await bench.untilDetected()
+      expect(await findings(project, task_id)).toEqual([])
+      await records.insertRows('events', rowsOf('events', part), { token: newId() })
+      await markKnownDue(bench.db, [{ project_id: project, task_id }])
+    }
+    await bench.untilDetected()
+    expect(await findings(project, task_id)).toMatchObject([{ type: 'repeat_call' }])
+  })
+
   test('a finding is updated while the task grows, and recovered when the task recovers', async () => {
     const project = await bench.newProject()
     const run = looping(project, 'grows')

@@ -366,6 +366,29 @@ test('a trace whose call leaves the task that it joined is no longer found by it
   expect(await joined()).toEqual([null])
 })
 
+test('each of 1,500 calls of a batch counts once with its record in another trace', async () => {
+  const [store, project_id] = [openStore(), randomUUID()]
+  const calls = Array.from({ length: 1_500 }, (_, at) => {
+    const named = { response_id: `r${at}`, end_time: start + 9n }
+    return {
+      span: rowOf(project_id, { ...named, trace_id: randomUUID(), observation_id: `s${at}` }),
+      record: rowOf(project_id, {
+        ...{ ...named, source: 'proxy', trace_id: randomUUID(), observation_id: `p${at}` },
+      }),
+    }
+  }).map(({ span, record }) => ({ span: { ...span, source: 'otlp' as const }, record }))
+  await deliver(
+    store,
+    calls.map(({ record }) => record),
+  )
+  await deliver(
+    store,
+    calls.map(({ span }) => span),
+  )
+  const counted = store.rows().filter(({ counted_with }) => counted_with !== '')
+  expect(counted).toHaveLength(calls.length)
+})
+
 test('10,000 children that come before their root', { timeout: 60_000 }, async () => {
   const [store, project_id, trace_id] = [openStore(), randomUUID(), randomUUID()]
   const children = Array.from({ length: 10_000 }, (_, at) =>

@@ -1,4 +1,7 @@
+import { once } from 'node:events'
 import { readdirSync, readFileSync } from 'node:fs'
+import { type IncomingMessage, request } from 'node:http'
+import { text } from 'node:stream/consumers'
 import { pino } from 'pino'
 import { describe, expect, test } from 'vitest'
 import { openOutbound } from '../../src/platform/outbound/index.ts'
@@ -205,6 +208,35 @@ describe('the file is read again when it changes', () => {
     await eventually('its refusal', async () => (await send()).status === 400)
   })
 
+  test('a call whose request is arriving ends at the provider that it began with', async () => {
+    await using before = await replayingProvider()
+    await using after = await replayingProvider()
+    using written = writtenProviders(`${entry(before.origin)}# and later ${after.origin}\n`)
+    await using proxy = await proxyServer({ ...before, ...written })
+    const url = `${proxy.origin}/v1/chat/completions`
+    const headers = {
+      ...ours,
+      ...bearer,
+      'x-provider': 'local',
+      'content-type': 'application/json',
+    }
+    const arriving = request(url, { method: 'POST', agent: false, headers })
+    const answered = once(arriving, 'response')
+    arriving.write('{"model":"m", ')
+    await eventually('the start of the call', async () =>
+      (await proxy.metrics.expose()).body.includes('looptrace_proxy_in_flight_calls 1'),
+    )
+    written.write('providers.yaml', entry(after.origin))
+    await eventually('the new address', async () => {
+      await rawPost(url, {}, headers).answer
+      return after.requests.length > 0
+    })
+    arriving.end('"messages":[]}')
+    const [answer] = (await answered) as [IncomingMessage]
+    expect([answer.statusCode, await text(answer)]).toEqual([200, '{}'])
+    expect(before.requests.at(-1)?.body.toString()).toContain('"messages":[]}')
+  })
+
   test('a file that is not valid keeps the providers, and says so', async () => {
     await using provider = await replayingProvider()
     using written = writtenProviders(entry(provider.origin))
@@ -357,6 +389,23 @@ describe('one-credential mode', () => {
       expect(provider.requests).toEqual([])
     },
   )
+
+  test('reaches a stored response by its id, and all that a provider without keys stores', async () => {
+    await using provider = await replayingProvider()
+    const known = '  - {name: openai, key_file: "{folder}/key", key_for: all}\n'
+    const keyless = entry(provider.origin, 'key_in: none').replace('[chat.completions]', '[files]')
+    using written = writtenProviders(keyless + known, { keys: { key: secret } })
+    await using proxy = await proxyServer({ ...provider, ...written })
+    const key = { 'x-looptrace-key': 'lt_provider_key' }
+    const get = (path: string, more: Headers = {}) =>
+      rawPost(`${proxy.origin}${path}`, '', { ...key, ...more }, 'GET').answer
+    expect((await get('/v1/responses/resp_1')).status).toBe(200)
+    expect((await get('/v1/files', local)).status).toBe(200)
+    expect(provider.requests.map(({ url, headers }) => [url, keysIn(headers)])).toEqual([
+      ['/openai/v1/responses/resp_1', { authorization: `Bearer ${secret}` }],
+      ['/v1/files', {}],
+    ])
+  })
 
   test('the list names projects and service accounts', async () => {
     await using provider = await replayingProvider()

@@ -2,14 +2,18 @@ import { setImmediate as turn } from 'node:timers/promises'
 import OpenAI from 'openai'
 import { ResponsesWS } from 'openai/resources/responses/ws'
 import { describe, expect, test } from 'vitest'
+import { z } from 'zod'
 import type { ProjectKeys } from '../../src/capabilities/edge/proxy/index.ts'
 import { exchangeToRecords } from '../../src/capabilities/records/exchanges/index.ts'
 import { createPricing } from '../../src/capabilities/records/pricing/index.ts'
 import type { Exchange } from '../../src/model/exchange.ts'
+import { defineRoute } from '../../src/platform/http/index.ts'
 import { openOutbound } from '../../src/platform/outbound/index.ts'
 import { writtenProviders } from '../support/providers-file.ts'
 import { endingOf, goodHeaders } from '../support/proxy.ts'
 import { proxyServer } from '../support/proxy-server.ts'
+import { rawPost } from '../support/raw-post.ts'
+import { replayingProvider } from '../support/replaying-provider.ts'
 import {
   openSocket,
   RefusedSocket,
@@ -256,6 +260,19 @@ describe('a connection that ends after any number of messages leaves one record 
   })
 })
 
+test.each(['/responses', '/openai/v1/responses', '/v1/v1/responses', '/k/lt_valid/v1/responses'])(
+  'a socket opens at %s',
+  async (path) => {
+    await using provider = await socketProvider()
+    await using proxy = await proxyServer(provider)
+    const headers = path.startsWith('/k/') ? { authorization: 'Bearer sk-theirs' } : goodHeaders
+    const client = await openSocket(proxy.origin, headers, { path })
+    client.socket.send(create())
+    expect(await client.got(3)).toEqual(events)
+    client.socket.close()
+  },
+)
+
 describe('refused before the socket opens, in the shape of OpenAI', () => {
   const cases: [sent: Record<string, string>, status: number, code: string][] = [
     [{ authorization: 'Bearer sk-1' }, 401, 'credentials_missing'],
@@ -285,6 +302,40 @@ describe('refused before the socket opens, in the shape of OpenAI', () => {
     ])
     const plain = await fetch(`${proxy.origin}/v1/responses`, { headers: goodHeaders })
     expect([plain.status, await plain.json()]).toMatchObject([400, { error: { param: 'Upgrade' } }])
+  })
+
+  test.each([
+    ['/v1/models', 400, 'invalid_request'],
+    ['/v1/responses/resp_1', 400, 'invalid_request'],
+    ['/v1/files/file-1/content', 400, 'invalid_request'],
+    ['/k/lt_valid/v1/models', 400, 'invalid_request'],
+    ['/openai/v1/models', 400, 'invalid_request'],
+    ['/v1/realtime?model=m', 404, 'route_not_found'],
+    ['/k/lt_valid/v1/realtime', 404, 'route_not_found'],
+  ])('a path without sockets: %s', async (path, status, code) => {
+    await using provider = await replayingProvider()
+    await using proxy = await proxyServer(provider)
+    const headers = { ...goodHeaders, connection: 'Upgrade', upgrade: 'websocket' }
+    const answer = await rawPost(`${proxy.origin}${path}`, '', headers, 'GET').answer
+    expect([answer.status, answer.headers.connection]).toEqual([status, 'close'])
+    expect(JSON.parse(answer.body.toString())).toMatchObject({ error: { code } })
+    expect(provider.requests).toEqual([])
+  })
+
+  test('the product API, in its shape', async () => {
+    const route = defineRoute({
+      ...{ method: 'GET', url: '/api/v1/sum', id: 'getSum', summary: 'A sum' },
+      ...{ auth: 'public', scope: { level: 'public' }, errors: [], reply: z.unknown() },
+      handle: async () => expect.unreachable('the request is refused before'),
+    })
+    await using proxy = await proxyServer({ routes: [route] })
+    const headers = { connection: 'Upgrade', upgrade: 'WebSocket' }
+    const answer = await rawPost(`${proxy.origin}/api/v1/sum`, '', headers, 'GET').answer
+    expect([answer.status, answer.headers.connection]).toEqual([400, 'close'])
+    expect(JSON.parse(answer.body.toString())).toMatchObject({
+      code: 'invalid_request',
+      errors: [{ pointer: 'Upgrade' }],
+    })
   })
 
   test('by the provider: its answer passes', async () => {

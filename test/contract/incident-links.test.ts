@@ -1,4 +1,5 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
+import { confirmIncidentLink } from '../../src/capabilities/incidents/links/confirm.ts'
 import { signLink } from '../../src/capabilities/incidents/links/link-token.ts'
 import { readToken } from '../../src/capabilities/link-pages/browser/replies.js'
 import { newId } from '../../src/kernel/ids.ts'
@@ -36,6 +37,13 @@ const base = '/api/v2/observability/incident-links'
 const post = async (path: 'lookup' | 'confirm', body: object) => {
   const reply = await bench.api.call('POST', `${base}/${path}`, '', { headers: {}, body })
   return { ...reply, code: reply.body?.code }
+}
+/** The parts of a request that the routes of links do not read. */
+const noRequest = {
+  ...{ caller: null, headers: {}, request_id: 'r', network: '127.0.0.1' },
+  signal: new AbortController().signal,
+  authoriseAgain: () => Promise.reject(new Error('a link has no caller')),
+  callRoute: () => Promise.reject(new Error('a link calls no route')),
 }
 const ended = { status: 404, code: 'incident_link_not_found' }
 
@@ -104,6 +112,26 @@ describe('a link in Slack', () => {
     const resolved = await post('confirm', { token: token(tokens, 'Resolve') })
     expect(resolved.body).toMatchObject({ state: 'resolved' })
     expect((await stateOf(incident_id)).state).toBe('resolved')
+  })
+
+  test('is looked up once when it is confirmed', async () => {
+    const { tokens } = await opened(await slack())
+    const { db } = bench.api
+    const statements: string[] = []
+    const counted = db.withPlugin({
+      transformQuery: ({ node }) => {
+        if (node.kind === 'RawNode') statements.push(node.sqlFragments.join('?'))
+        return node
+      },
+      transformResult: async ({ result }) => result,
+    })
+    const clock = { now_ms: () => bench.api.clock.ms }
+    const route = confirmIncidentLink({ db: counted, clock, secret_key })
+    const asked = { body: { token: token(tokens, 'Acknowledge') }, params: {}, query: {} }
+    const answer = await route.run({ ...asked, ...noRequest })
+    expect(answer.body).toMatchObject({ state: 'acknowledged' })
+    const lookups = statements.filter((text) => text.includes('from notification_outbox'))
+    expect(lookups).toHaveLength(1)
   })
 
   test('silences one incident for the chosen time', async () => {

@@ -396,6 +396,13 @@ describe('events with content of observations', () => {
       { trace_id, observation_id: 'o1', name: 'gen_ai.choice', body: 'said 3' },
     ])
     expect(await observations.genAiEvents(project_id, { ...wanted, places: [] })).toEqual([])
+    const names = ['gen_ai.user.message', 'gen_ai.choice', 'exception']
+    const counted = await observations.eventCounts(project_id, { places, names })
+    expect(counted).toEqual([{ trace_id, observation_id: 'o1', events: 3 }])
+    const choices = await observations.eventCounts(project_id, { places, names: ['gen_ai.choice'] })
+    expect(choices).toMatchObject([{ events: 1 }])
+    expect(await observations.eventCounts(newId(), { places, names })).toEqual([])
+    expect(await observations.eventCounts(project_id, { places: [], names })).toEqual([])
   })
 
   test('are cut at the limits of rows and bytes', async () => {

@@ -104,6 +104,7 @@ export function memoryStore(): MemoryStore {
     taskVersions: notHere,
     observationsAt: notHere,
     genAiEvents: notHere,
+    eventCounts: notHere,
     traceHeads: async (project_id, { trace_ids, from, to, limit }) =>
       rows()
         .filter((row) => isOf(row, project_id, from) && row.start_time <= to)

@@ -1,6 +1,6 @@
 import { proxyRoutes } from '../../src/capabilities/edge/proxy/index.ts'
 import { systemClock } from '../../src/kernel/time.ts'
-import { createHttpServer, type RawRoute } from '../../src/platform/http/index.ts'
+import { createHttpServer, type RawRoute, type Route } from '../../src/platform/http/index.ts'
 import { createLogger } from '../../src/platform/telemetry/index.ts'
 import { type TestProxy, type TestProxyOptions, testProxy } from './proxy.ts'
 
@@ -9,7 +9,7 @@ export type ProxyServer = TestProxy & { origin: string }
 
 /** Starts a proxy with its routes on the HTTP platform, as role `proxy` serves them. */
 export async function proxyServer(
-  options: TestProxyOptions & { routes?: readonly RawRoute[] } = {},
+  options: TestProxyOptions & { routes?: readonly (RawRoute | Route)[] } = {},
 ): Promise<ProxyServer> {
   const proxy = await testProxy(options)
   const server = await createHttpServer({

@@ -1,5 +1,7 @@
 import type { Observation, ToolCall, ToolResult } from '../../model/observation.ts'
 import type {
+  EventCount,
+  EventCountsAsked,
   GenAiEvent,
   GenAiEventsAsked,
   ObservationIdentity,
@@ -83,6 +85,11 @@ export type ObservationStore = {
    * observation_id, time. Traces and ids are selected apart, so there can be events of others.
    */
   genAiEvents(projectId: string, asked: GenAiEventsAsked): Promise<GenAiEvent[]>
+  /**
+   * Counts events by observation, without those of observations that have none. Traces and ids are
+   * selected apart, so there can be counts of others.
+   */
+  eventCounts(projectId: string, asked: EventCountsAsked): Promise<EventCount[]>
   /**
    * Returns the heads of the observations of traces, each in its latest version, ordered by
    * trace_id, start_time, observation_id.

@@ -81,6 +81,7 @@ export {
 } from './retention-contract.ts'
 export { type StoreCapabilities, storeCapabilities } from './store-capabilities.ts'
 export type {
+  EventCount,
   GenAiEvent,
   OwnerChange,
   RowsToErase,

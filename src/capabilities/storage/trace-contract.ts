@@ -31,3 +31,9 @@ export type GenAiEventsAsked = {
 
 /** An event of the GenAI conventions: its name, and its content as JSON text. */
 export type GenAiEvent = { trace_id: string; observation_id: string; name: string; body: string }
+
+/** Observations whose events of these names are counted: at most `identities_max`. */
+export type EventCountsAsked = Pick<GenAiEventsAsked, 'places'> & { names: readonly string[] }
+
+/** The number of events of an observation that have a body. */
+export type EventCount = { trace_id: string; observation_id: string; events: number }

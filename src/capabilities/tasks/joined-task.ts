@@ -1,5 +1,6 @@
+import { taskRuleAttribute } from '../../model/task-rules.ts'
 import { type Kysely, sql, type TaskTables } from '../../platform/relational/index.ts'
-import type { ObservationStore } from '../storage/index.ts'
+import type { ObservationStore, StoredHead } from '../storage/index.ts'
 
 /**
  * Returns the task that the calls of a trace of the last one to two days joined, without headers that
@@ -19,10 +20,15 @@ export async function findJoinedTask(
 /** A proxy makes the id of a trace when its call begins; clocks may differ by this much. */
 const around_ns = 3_600_000_000_000n
 const rows_max = 100
+/** Calls whose rule is read: a trace whose id the proxy made has one call of a client. */
+const calls_max = 10
+
+/** The reads of stored calls. */
+export type CallReads = Pick<ObservationStore, 'traceHeads' | 'observationsAt'>
 
 /** Returns the same for a trace of any age whose id the proxy made, from the stored calls. */
 export async function readJoinedTask(
-  store: Pick<ObservationStore, 'traceHeads'>,
+  store: CallReads,
   project_id: string,
   trace_id: string,
 ): Promise<string | undefined> {
@@ -31,7 +37,29 @@ export async function readJoinedTask(
   const [from, to] = [made_ns - around_ns, made_ns + around_ns]
   const asked = { trace_ids: [trace_id], from, to, limit: rows_max }
   const rows = await store.traceHeads(project_id, asked)
-  return rows.find((row) => row.source === 'proxy' && row.task_implicit)?.task_id
+  const joined = rows.filter((row) => row.source === 'proxy' && row.task_id !== trace_id)
+  const implicit = joined.find(({ task_implicit }) => task_implicit)
+  return (implicit ?? (await findLinked(store, project_id, joined)))?.task_id
+}
+
+/** Rules that link a call to an earlier one. They are asked only for calls without X-Task-ID. */
+const linkRules: ReadonlySet<string> = new Set(['response_id', 'history'])
+
+/** Returns the first call that joined a named task by a link, and not by a header of its own. */
+async function findLinked(
+  store: CallReads,
+  project_id: string,
+  rows: readonly StoredHead[],
+): Promise<StoredHead | undefined> {
+  if (rows.length === 0) return undefined
+  const calls = rows.slice(0, calls_max)
+  const found = await store.observationsAt(project_id, calls)
+  const linked = new Set(
+    found
+      .filter(({ attributes }) => linkRules.has(attributes[taskRuleAttribute] ?? ''))
+      .map(({ observation_id }) => observation_id),
+  )
+  return calls.find(({ observation_id }) => linked.has(observation_id))
 }
 
 /** Returns the time in a UUIDv7 (RFC 9562), in nanoseconds since 1970; undefined for another id. */

@@ -11,7 +11,7 @@ import type { Kysely, TaskTables } from '../../platform/relational/index.ts'
 import { type ContextJudge, type DetectionDb, severities } from '../detection/index.ts'
 import type { ObservationStore } from '../storage/index.ts'
 import { callSumFields, callSumsFrom } from './call-sums.ts'
-import { findJoinedTask, readJoinedTask } from './joined-task.ts'
+import { type CallReads, findJoinedTask, readJoinedTask } from './joined-task.ts'
 import { verificationStates } from './list-store.ts'
 import { findTask, type TaskRow, taskStates } from './store.ts'
 import { taskFeedbackFrom, taskFeedbackSchema } from './task-feedback.ts'
@@ -65,7 +65,7 @@ export type TaskSettings = {
  * another project. Without `store`, only the traces of the last one to two days are known.
  */
 export async function taskNamed(
-  { db, store }: { db: Kysely<TaskTables>; store?: Pick<ObservationStore, 'traceHeads'> },
+  { db, store }: { db: Kysely<TaskTables>; store?: CallReads },
   projectId: string,
   taskId: string,
 ): Promise<TaskRow> {

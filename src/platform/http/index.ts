@@ -2,7 +2,7 @@ export { auditOf } from './audited-routes.ts'
 export { frontPageRoute } from './front-page.ts'
 export { AddressUnavailable, addressTaken, assertAddressFree } from './listen-error.ts'
 export { createManagementServer, type HealthCheck, type ManagementServer } from './management.ts'
-export { isUpgrade, requestIdFrom } from './node-server.ts'
+export { requestIdFrom } from './node-server.ts'
 export { openapiDocument, openapiRoute } from './openapi.ts'
 export { errorsOf } from './openapi-responses.ts'
 export { definePage, pageHeaders } from './page.ts'
@@ -51,3 +51,4 @@ export {
   type HttpServer,
   type HttpServerOptions,
 } from './server.ts'
+export { isUpgrade } from './socket-request.ts'

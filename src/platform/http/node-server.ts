@@ -6,11 +6,12 @@ import type { Clock } from '../../kernel/time.ts'
 import type { CallLimits } from './call-limits.ts'
 import { createClientNetworks, keyOf } from './client-of-request.ts'
 import { hostFault } from './host-header.ts'
-import { moveKeyFromPath } from './key-in-path.ts'
+import { moveKeyFromPath, withoutKey } from './key-in-path.ts'
 import { createAliasFinder } from './path-aliases.ts'
 import { headersFrom } from './rate-limit.ts'
 import type { RawRoute, Route } from './route.ts'
 import { securityHeaders } from './security-headers.ts'
+import { isUpgrade, upgradeFault } from './socket-request.ts'
 import { pathOf, patternOf, type Unroutable } from './unroutable.ts'
 
 /** The routes and limits of Node's server. */
@@ -22,6 +23,9 @@ export type NodeServerOptions = {
   trusted_proxies?: readonly string[]
   clock: Clock
 }
+
+/** A request on a path that no raw route has. */
+type BesideRequest = { request: IncomingMessage; response: ServerResponse; isKeyed: boolean }
 
 type NodeHandler = Parameters<typeof createServer>[1]
 
@@ -39,17 +43,36 @@ export function nodeServer(
     if (found !== undefined) request.url = found.path + (request.url ?? '').slice(path.length)
     return found?.route
   }
+  const opensSocket = (request: IncomingMessage) => {
+    if (!isUpgrade(request)) return false
+    const path = pathOf(withoutKey(request.url ?? ''))
+    const route = find(request.method, path) ?? findAlias(request.method, path)?.route
+    return route?.opens_socket === true
+  }
   const [fallback] = routes
   const enter = createRawEntry(options, limits)
+  const answerBeside = (beside: RawRoute, { request, response, isKeyed }: BesideRequest) => {
+    const { url = '' } = request
+    const fault = hostFault(request.rawHeaders)
+    if (fault !== undefined) return beside.refuse(request, response, fault)
+    const allow = unroutable.allowed(pathOf(url)).join(', ')
+    if (request.method === 'OPTIONS' && allow !== '' && !isKeyed) {
+      const id = requestIdFrom(request.headers['x-request-id'])
+      return response.writeHead(204, { ...securityHeaders, allow, 'x-request-id': id }).end()
+    }
+    return beside.refuse(request, response, unroutable.faultOf(request.method, url))
+  }
   const server = createServer(
     {
-      shouldUpgradeCallback: isUpgrade,
+      shouldUpgradeCallback: opensSocket,
       maxHeaderSize: options.header_bytes_max,
       requestTimeout: options.request_timeout_ms,
       keepAliveTimeout: options.keep_alive_ms,
       noDelay: true,
     },
     (request, response) => {
+      // The client may have sent frames behind a request that is refused.
+      if (isUpgrade(request)) response.shouldKeepAlive = false
       const keyed = fallback !== undefined && moveKeyFromPath(request)
       const url = request.url ?? ''
       const path = pathOf(url)
@@ -58,14 +81,7 @@ export function nodeServer(
       // No other route is reached below a key: rules of gateways for their paths would not apply.
       const beside = unroutable.rawBeside(path) ?? (keyed ? fallback : undefined)
       if (beside === undefined) return handler?.(request, response)
-      const fault = hostFault(request.rawHeaders)
-      if (fault !== undefined) return beside.refuse(request, response, fault)
-      const allow = unroutable.allowed(path).join(', ')
-      if (request.method === 'OPTIONS' && allow !== '' && !keyed) {
-        const id = requestIdFrom(request.headers['x-request-id'])
-        return response.writeHead(204, { ...securityHeaders, allow, 'x-request-id': id }).end()
-      }
-      return beside.refuse(request, response, unroutable.faultOf(request.method, url))
+      return answerBeside(beside, { request, response, isKeyed: keyed })
     },
   )
   server.on('upgrade', (request, socket: Socket, head) => {
@@ -76,18 +92,12 @@ export function nodeServer(
   return server
 }
 
-/** Returns whether a request asks for a WebSocket. */
-export function isUpgrade({ method, headers }: IncomingMessage): boolean {
-  return method === 'GET' && headers.upgrade?.toLowerCase() === 'websocket'
-}
-
 /**
  * Returns the response to a request that asks for a WebSocket. A route that opens one takes the socket from
- * the response; after the answer of any other, the connection closes.
+ * the response; after another answer, the connection closes.
  */
 function responseOn(socket: Socket, request: IncomingMessage): ServerResponse {
   const response = new ServerResponse(request)
-  response.shouldKeepAlive = false
   response.assignSocket(socket)
   response.on('finish', () => socket.destroySoon())
   return response
@@ -123,7 +133,8 @@ function createRawEntry(
 ): (route: RawRoute, request: IncomingMessage, response: ServerResponse) => void {
   const networkOf = createClientNetworks(trusted_proxies)
   return (route, request, response) => {
-    const fault = hostFault(request.rawHeaders)
+    const fault =
+      hostFault(request.rawHeaders) ?? (route.opens_socket ? undefined : upgradeFault(request))
     if (fault !== undefined) return route.refuse(request, response, fault)
     const entering = { network: networkOf(request), credentials: keyOf(request) }
     const call = limits.enterRaw(entering, clock.now_ms())

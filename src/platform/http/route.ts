@@ -272,6 +272,8 @@ export type RawRoute = RouteDocs & {
   aliases?: readonly PathAlias[]
   /** The route serves the paths below its URL too, and checks their steps itself. */
   below?: true
+  /** Requests for a WebSocket are accepted; any other route refuses them. */
+  opens_socket?: true
   /** The route handles requests of every method, and rejects wrong methods in its own format. */
   every_method?: true
   handle: (request: IncomingMessage, response: ServerResponse, authorised: Authorised) => void

@@ -36,6 +36,7 @@ import type { Answer, RawRoute, Route, UnparsedRequest } from './route.ts'
 import { type Authorize, type Caller, tenantScopeOf } from './route-access.ts'
 import { type IdempotencyStore, runOnce } from './safe-writes.ts'
 import { createSecurityHeaders, type PublicAddress } from './security-headers.ts'
+import { upgradeFault } from './socket-request.ts'
 import { createUnroutable, pathOf } from './unroutable.ts'
 
 export type HttpServerOptions = CallLimitSettings & {
@@ -120,9 +121,10 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Http
     if (cors !== undefined) reply.headers(cors)
     observeLeft(request, reply)
     limits.enter(routeOf(request), request, reply)
-    const fault = hostFault(request.raw.rawHeaders)
+    const { raw, is404 } = request
+    const fault = hostFault(raw.rawHeaders) ?? (is404 ? undefined : upgradeFault(raw))
     if (fault !== undefined) throw fault
-    if (!request.is404) return undefined
+    if (!is404) return undefined
     const allow = unroutable.allowed(pathOf(request.url)).join(', ')
     if (request.method === 'OPTIONS' && allow !== '')
       return reply.header('allow', allow).code(204).send()

@@ -56,3 +56,19 @@ test('rows that come again unchanged change nothing', () => {
   expect(reconstruction.add(rows)).toBe('added')
   expect(reconstruction.run()).toEqual(reconstruct(rows, task))
 })
+
+test.each([
+  ['the request first', rows],
+  ['the answer first', rows.toReversed()],
+])('a row of a call whose other row was added before needs all rows: %s', (_order, given) => {
+  const inOrder = given.map((row, at) => ({ ...row, start_time: start + BigInt(at) * second }))
+  const reconstruction = createReconstruction(task)
+  const added = inOrder.slice(0, 2).map((row) => reconstruction.add([row]))
+  expect(added).toEqual(['added', 'rebuild'])
+  const joined = createReconstruction(task)
+  for (const row of inOrder) expect(joined.add([row], { beside: inOrder })).toBe('added')
+  expect(joined.run()).toEqual(reconstruct(inOrder, task))
+  // With all rows there is nothing more to know: the other row can be deleted.
+  const whole = createReconstruction(task)
+  for (const row of inOrder) expect(whole.add([row], { is_whole: true })).toBe('added')
+})

@@ -224,6 +224,14 @@ export type ReconstructionOptions = { keeps_reasoning?: boolean }
 /** Identity of the task that all observations belong to. */
 export type TaskIdentity = { project_id: string; task_id: string; conversation_id: string }
 
+/** Rows of the task beside those that are added. */
+export type KnownRows = {
+  /** Rows that began calls in the background of the added ones. They are added before or after. */
+  beside?: readonly Observation[]
+  /** All rows of the task are being added, in the order of their starts, so that no rebuild can know more. */
+  is_whole?: boolean
+}
+
 /** Orders a task's observations as they arrive. */
 export type Reconstruction = {
   /**
@@ -231,7 +239,7 @@ export type Reconstruction = {
    * its first report. Then no row is added, and the caller starts a new reconstruction with all
    * rows.
    */
-  add(rows: readonly Observation[]): 'added' | 'rebuild'
+  add(rows: readonly Observation[], known?: KnownRows): 'added' | 'rebuild'
   /**
    * Returns the run so far. Unchanged objects keep their identity, so results can be cached by
    * them; lists grow with the next `add`.

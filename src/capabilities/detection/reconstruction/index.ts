@@ -2,6 +2,7 @@ export { spanKey } from './agent-lanes.ts'
 export {
   type DeclaredTool,
   type HistoryBreak,
+  type KnownRows,
   type Message,
   type ModelCall,
   type Place,

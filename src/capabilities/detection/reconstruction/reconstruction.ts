@@ -2,7 +2,7 @@ import { parsedJson } from '../../../kernel/json-values.ts'
 import type { Observation } from '../../../model/observation.ts'
 import { isCountedCall } from '../../../model/observation.ts'
 import { findLaneThread, rememberSpan, spanKey, spans_max } from './agent-lanes.ts'
-import { createBackgroundInput } from './background-input.ts'
+import { createBackgroundInputs } from './background-input.ts'
 import type {
   Reconstruction,
   ReconstructionOptions,
@@ -34,16 +34,18 @@ export function createReconstruction(
 ): Reconstruction {
   const state = createState(task, options)
   const taken = new Map<string, string>()
+  const inputs = createBackgroundInputs()
   let last: Position | undefined
   return {
-    add(rows) {
+    add(rows, known = {}) {
       const fresh = selectFresh(rows, taken)
       if (fresh === 'changed') return 'rebuild'
       fresh.sort(compareRows)
       const [first] = fresh
       if (first === undefined) return 'added'
       if (last !== undefined && compareRows(first, last) < 0) return 'rebuild'
-      const withInput = createBackgroundInput(fresh)
+      const withInput = inputs.join(fresh, known)
+      if (withInput === 'rebuild') return 'rebuild'
       for (const row of fresh) {
         taken.set(spanKey(row), versionOf(row))
         last = toPosition(row)

@@ -11,8 +11,9 @@ const calls = ['a', 'b', 'c'].map((observation_id, index) =>
 const rows = calls.map((call) => ({ ...call, body_bytes: 1_000_000 }))
 
 function storeOf(read: (id: string) => void) {
-  const store: Pick<ObservationStore, 'observationsAt' | 'genAiEvents'> = {
+  const store: Pick<ObservationStore, 'observationsAt' | 'genAiEvents' | 'eventCounts'> = {
     genAiEvents: async () => [],
+    eventCounts: async () => [],
     observationsAt: async (_project, ids) => {
       for (const { observation_id } of ids) read(observation_id)
       return calls.filter((call) => ids.some((id) => id.observation_id === call.observation_id))

@@ -55,7 +55,7 @@ function getAverageBody(rows: readonly Observation[]): number {
  * `store_unavailable`, and with the signal's reason after it aborts.
  */
 export async function readContents(
-  store: Pick<ObservationStore, 'observationsAt' | 'genAiEvents'>,
+  store: Pick<ObservationStore, 'observationsAt' | 'genAiEvents' | 'eventCounts'>,
   project_id: string,
   { rows, signal }: { rows: readonly (ObservationIdentity & Sized)[]; signal: AbortSignal },
 ): Promise<Observation[]> {
@@ -65,7 +65,7 @@ export async function readContents(
     signal.throwIfAborted()
     const some = await store.observationsAt(project_id, chunk, signal)
     chunks.learn(some)
-    contents.push(...(await addEventContents(store, project_id, some)))
+    contents.push(...(await addEventContents(store, project_id, some)).rows)
   }
   return contents
 }

@@ -82,28 +82,81 @@ describe('the content of a call', () => {
 })
 
 describe('events are read', () => {
-  const storeOf = (events: readonly GenAiEvent[]) => {
-    const asked: number[] = []
-    const genAiEvents = async (_project: string, { places }: { places: readonly unknown[] }) => {
-      asked.push(places.length)
-      return [...events]
+  const places = Array.from({ length: 2_300 }, (_, at) => ({ trace_id, observation_id: `c${at}` }))
+
+  /** A store that answers as the real one, up to some events in one statement. */
+  function storeOf(events: readonly GenAiEvent[], events_max = 1_000) {
+    const [asked, counted]: [number[], number[]] = [[], []]
+    type Asked = { places: readonly { observation_id: string }[]; names?: readonly string[] }
+    const eventsOf = ({ places: of, names }: Asked) =>
+      events.filter(
+        (one) =>
+          of.some((place) => place.observation_id === one.observation_id) &&
+          (names?.includes(one.name) ?? true),
+      )
+    return {
+      ...{ asked, counted },
+      genAiEvents: async (_project: string, given: Asked) => {
+        asked.push(given.places.length)
+        return eventsOf(given).slice(0, events_max)
+      },
+      eventCounts: async (_project: string, given: Asked) => {
+        counted.push(given.places.length)
+        const byPlace = Map.groupBy(eventsOf(given), (one) => one.observation_id)
+        return [...byPlace].map(([id, own]) => ({
+          ...{ trace_id, observation_id: id, events: own.length },
+        }))
+      },
     }
-    return { asked, genAiEvents }
   }
 
-  test('for calls without content only, in one statement', async () => {
+  test('for calls without content only, in one statement, and for none without events', async () => {
     const store = storeOf(messages)
     const full = observationOf({ project_id, observation_id: 'full', content_state: 'full' })
-    const rows = await addEventContents(store, project_id, [full, bare])
-    expect(store.asked).toEqual([1])
+    const { rows, calls } = await addEventContents(store, project_id, [full, bare])
+    expect([store.counted, store.asked]).toEqual([[1], [1]])
     expect(rows.map(({ content_state }) => content_state)).toEqual(['full', 'full'])
+    expect(calls).toEqual([{ trace_id, observation_id, events: 5 }])
     await addEventContents(store, project_id, [full])
+    expect(store.counted).toEqual([1])
+    const silent = { ...bare, observation_id: 'silent' }
+    const none = await addEventContents(store, project_id, [silent])
+    expect(none).toEqual({ rows: [silent], calls: [expect.objectContaining({ events: 0 })] })
     expect(store.asked).toEqual([1])
   })
 
-  test('again for calls that were read without content; events without content change nothing', async () => {
-    expect((await findLateContents(storeOf(messages), project_id, [bare])).size).toBe(1)
-    const other = storeOf([event('gen_ai.evaluation.result', {})])
-    expect([...(await findLateContents(other, project_id, [bare]))]).toEqual([])
+  test('again for calls of which more have come; events without content change nothing', async () => {
+    const late = async (events: number, stored = messages) =>
+      (await findLateContents(storeOf(stored), project_id, [{ trace_id, observation_id, events }]))
+        .size
+    expect([await late(0), await late(4), await late(5)]).toEqual([1, 1, 0])
+    expect(await late(0, [event('gen_ai.evaluation.result', {})])).toBe(0)
+  })
+
+  test('of all calls, in several statements', async () => {
+    const calls = places.map((place) => ({ ...place, events: 0 }))
+    for (const at of [0, 1_150, 2_299]) {
+      const store = storeOf([{ ...event('gen_ai.choice', {}), observation_id: `c${at}` }])
+      const late = await findLateContents(store, project_id, calls)
+      expect(late).toEqual(new Set([expect.stringContaining(`c${at}`)]))
+      expect(store.counted).toEqual([1_000, 1_000, 300])
+    }
+  })
+
+  test('apart where the limits of a statement cut them', async () => {
+    const rows = places.slice(0, 40).map((place) => ({ ...bare, ...place }))
+    const events = rows.flatMap(({ observation_id: id }) =>
+      messages.map((one) => ({ ...one, observation_id: id })),
+    )
+    const store = storeOf(events, 17)
+    const read = await addEventContents(store, project_id, rows)
+    const [first] = read.rows
+    expect(read.rows.map(({ input, output }) => [input, output])).toEqual(
+      rows.map(() => [first?.input, first?.output]),
+    )
+    expect(first?.output).toContain('In Kiel.')
+    // The events of one call are as many as a statement has.
+    const one = await addEventContents(storeOf(messages, 3), project_id, [bare])
+    expect(one.rows[0]).toMatchObject({ content_state: 'full', output: '' })
   })
 })

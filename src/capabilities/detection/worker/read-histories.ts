@@ -1,9 +1,13 @@
-import type { Observation } from '../../../model/observation.ts'
 import type { ObservationStore, ObservationVersion } from '../../storage/index.ts'
 import type { TaskFacts } from '../findings/tasks-store.ts'
-import { type Place, spanKey } from '../reconstruction/index.ts'
+import { spanKey } from '../reconstruction/index.ts'
 import { createChunks } from './content-chunks.ts'
-import { addEventContents, findLateContents } from './event-contents.ts'
+import {
+  addEventContents,
+  type EventCall,
+  findLateContents,
+  type ReadCalls,
+} from './event-contents.ts'
 import { TaskHistory } from './task-history.ts'
 
 /** A task whose history is to be updated. */
@@ -46,7 +50,10 @@ export function toHistoryRequest({ facts, epoch, history }: KnownTask): HistoryR
   }
 }
 
-type Store = Pick<ObservationStore, 'taskVersions' | 'observationsAt' | 'genAiEvents'>
+type Store = Pick<
+  ObservationStore,
+  'taskVersions' | 'observationsAt' | 'genAiEvents' | 'eventCounts'
+>
 
 /** Maximum versions per page, and per task. */
 const versions_max = 10_000
@@ -91,16 +98,18 @@ async function extendHistories(
   requests: readonly HistoryRequest[],
 ): Promise<Map<HistoryRequest, TaskHistory>> {
   const versions = await readVersions(store, project_id, requests)
-  const late = await findLateContents(store, project_id, listBare(requests))
+  const late = await findLateContents(store, project_id, listEventCalls(requests))
   const { done, wanted } = selectWanted(requests, versions, late)
   const chunks = createChunks(chunk_bytes)
-  for (const chunk of chunks.split(wanted, ({ version }) => version)) {
+  for (const chunk of chunks.split(wanted, sizeOf)) {
     signal?.throwIfAborted()
     const places = chunk.map(({ version }) => version)
     const rows = await store.observationsAt(project_id, places, signal)
     chunks.learn(rows)
     const read = await addEventContents(store, project_id, rows)
-    for (const one of addRows(chunk, read)) done.delete(one)
+    const begun = chunk.flatMap(({ begun: one }) => (one === undefined ? [] : [one]))
+    const beside = begun.length === 0 ? [] : await store.observationsAt(project_id, begun, signal)
+    for (const one of addRows(chunk, { ...read, rows: [...read.rows, ...beside] })) done.delete(one)
   }
   for (const [one, history] of done) if (isMissingCalls(one, history)) done.delete(one)
   return done
@@ -124,41 +133,62 @@ function selectWanted(
     if (one.is_compared === true && history.hasOthers(read)) continue
     history.noteStored(read)
     done.set(one, history)
-    for (const version of fresh) wanted.push({ one, history, version })
+    const begun = listBegun(read)
+    for (const version of fresh) {
+      wanted.push({ one, history, version, begun: begun.get(version.observation_id) })
+    }
   }
   return { done, wanted }
 }
 
-/** Maximum calls without content whose events are looked for again, the newest of each history. */
-const bare_max = 500
-
-/** Lists read calls without content: their events can arrive later. */
-function listBare(requests: readonly HistoryRequest[]): Place[] {
-  return requests.flatMap(({ history }) => history?.bare() ?? []).slice(-bare_max)
+/** Maps records of the proxy that another one counts by the id of that one: it retrieved their response. */
+function listBegun(versions: readonly ObservationVersion[]): Map<string, ObservationVersion> {
+  const begun = versions.filter((one) => one.counted_with !== '' && one.body_bytes > 0)
+  return new Map(begun.map((version) => [version.counted_with, version]))
 }
 
-/** Tells whether events came for a call that was read without content. */
+/** Returns the bytes that are read for a version; 0 if unknown. */
+function sizeOf({ version, begun }: WantedVersion): { body_bytes: number } {
+  const { body_bytes } = version
+  return { body_bytes: body_bytes === 0 ? 0 : body_bytes + (begun?.body_bytes ?? 0) }
+}
+
+function listEventCalls(requests: readonly HistoryRequest[]): EventCall[] {
+  return requests.flatMap(({ history }) => history?.eventCalls() ?? [])
+}
+
+/** Tells whether more events came for a call of the history. */
 function isLate(history: TaskHistory, late: ReadonlySet<string>): boolean {
-  return history.bare().some((place) => late.has(spanKey(place)))
+  return history.eventCalls().some((place) => late.has(spanKey(place)))
 }
 
-type WantedVersion = { one: HistoryRequest; history: TaskHistory; version: ObservationVersion }
+type WantedVersion = {
+  one: HistoryRequest
+  history: TaskHistory
+  version: ObservationVersion
+  /** The record that began the call in the background whose response this version is. */
+  begun: ObservationVersion | undefined
+}
 
 /** Returns the requests whose histories must be rebuilt. */
-function addRows(chunk: readonly WantedVersion[], rows: readonly Observation[]): HistoryRequest[] {
+function addRows(chunk: readonly WantedVersion[], { rows, calls }: ReadCalls): HistoryRequest[] {
   const byPlace = new Map(rows.map((row) => [spanKey(row), row]))
-  const byTask = new Map<WantedVersion['one'], { history: TaskHistory; rows: Observation[] }>()
-  for (const { one, history, version } of chunk) {
-    const row = byPlace.get(spanKey(version))
-    // Deleted in the meantime.
-    if (row === undefined) continue
-    const known = byTask.get(one)
-    if (known === undefined) byTask.set(one, { history, rows: [row] })
-    else known.rows.push(row)
+  const eventCalls = new Map(calls.map((call) => [spanKey(call), call]))
+  const byTask = Map.groupBy(chunk, ({ one }) => one)
+  const rowAt = (version: ObservationVersion | undefined) => {
+    // Deleted in the meantime, if there is a version and not its row.
+    const row = version && byPlace.get(spanKey(version))
+    return row === undefined ? [] : [row]
   }
   const rebuilt: HistoryRequest[] = []
-  for (const [one, { history, rows: own }] of byTask) {
-    if (history.add(own) === 'rebuild') rebuilt.push(one)
+  for (const [one, wanted] of byTask) {
+    const own = wanted.flatMap(({ version }) => rowAt(version))
+    const beside = wanted.flatMap(({ begun }) => rowAt(begun))
+    const known = { beside, is_whole: one.history === undefined }
+    const history = wanted[0]?.history
+    if (own.length === 0 || history === undefined) continue
+    if (history.add(own, known) === 'rebuild') rebuilt.push(one)
+    else history.addEventCalls(own.flatMap((row) => eventCalls.get(spanKey(row)) ?? []))
   }
   return rebuilt
 }

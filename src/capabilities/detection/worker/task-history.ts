@@ -4,6 +4,7 @@ import type { ObservationVersion } from '../../storage/index.ts'
 import type { TaskKey } from '../findings/tasks-store.ts'
 import {
   createReconstruction,
+  type KnownRows,
   type Place,
   type Reconstruction,
   type ReconstructionOptions,
@@ -11,12 +12,10 @@ import {
   type TaskIdentity,
   type TaskRun,
 } from '../reconstruction/index.ts'
-import { isBare } from './event-contents.ts'
+import type { EventCall } from './event-contents.ts'
 
 /** Maximum users remembered per task, to find the task when a user is erased. */
 const users_max = 100
-/** Maximum calls without content remembered per task. */
-const bare_max = 100
 /** Approximate bytes of a remembered version. */
 const version_bytes = 200
 
@@ -36,8 +35,8 @@ export class TaskHistory {
   readonly #reconstruction: Reconstruction
   readonly #versions = new Map<string, string>()
   readonly #users = new Set<string>()
-  /** Calls without content, the newest last, whose events can arrive later. */
-  readonly #bare: Place[] = []
+  /** Calls whose content is in events, which can arrive later. */
+  readonly #eventCalls: EventCall[] = []
   /** Observations without content, whose missing findings prove nothing. */
   readonly #expired = new Set<string>()
 
@@ -66,25 +65,24 @@ export class TaskHistory {
   }
 
   /** Adds rows; `rebuild` if one belongs before an added row. */
-  add(rows: readonly Observation[]): 'added' | 'rebuild' {
-    if (this.#reconstruction.add(rows) === 'rebuild') return 'rebuild'
+  add(rows: readonly Observation[], known: KnownRows = {}): 'added' | 'rebuild' {
+    if (this.#reconstruction.add(rows, known) === 'rebuild') return 'rebuild'
     for (const row of rows) {
       this.#versions.set(spanKey(row), versionOf(row))
       if (row.content_state === 'expired') this.#expired.add(spanKey(row))
       if (isCountedCall(row)) this.calls += 1
-      if (isBare(row)) this.#addBare(row)
       if (row.user_id !== '' && this.#users.size < users_max) this.#users.add(row.user_id)
     }
     return 'added'
   }
 
-  #addBare({ trace_id, observation_id }: Place): void {
-    this.#bare.push({ trace_id, observation_id })
-    if (this.#bare.length > bare_max) this.#bare.shift()
+  /** Adds calls whose content is in events; their rows are added too. */
+  addEventCalls(calls: readonly EventCall[]): void {
+    this.#eventCalls.push(...calls)
   }
 
-  bare(): readonly Place[] {
-    return this.#bare
+  eventCalls(): readonly EventCall[] {
+    return this.#eventCalls
   }
 
   noteStored(versions: readonly ObservationVersion[]): void {
@@ -110,7 +108,9 @@ export class TaskHistory {
   }
 
   bytes(): number {
-    return this.#reconstruction.bytes() + this.#versions.size * version_bytes
+    return (
+      this.#reconstruction.bytes() + (this.#versions.size + this.#eventCalls.length) * version_bytes
+    )
   }
 }
 

@@ -6,6 +6,8 @@ export type CallRoute = {
   /** POST by default. */
   method?: 'GET' | 'PATCH' | 'DELETE'
   url: string
+  /** It opens a WebSocket. */
+  opens_socket?: true
   /** It serves the paths below too, whose bytes are of any media type. */
   below?: true
   /** Starts of paths that clients with another base URL use. */
@@ -122,6 +124,7 @@ export const callRoutes: readonly CallRoute[] = [
     url: '/v1/responses',
     aliases: ofVersion1,
     endpoint: 'responses',
+    opens_socket: true,
     id: 'openResponsesSocket',
     summary: 'Open a WebSocket of the Responses API; each response on it is recorded as a call',
   },

@@ -103,7 +103,7 @@ const errorFormats = {
 } as const
 
 function callRoute(proxy: CompletionProxy, route: CallRoute): RawRoute {
-  const { endpoint, url, id, summary, aliases, below, method = 'POST' } = route
+  const { endpoint, url, id, summary, aliases, below, opens_socket, method = 'POST' } = route
   // Clients that name no other API in their headers.
   const { dialect } = dialectOfRoute(endpoint, { url, headers: {} })
   return defineRawRoute({
@@ -117,6 +117,7 @@ function callRoute(proxy: CompletionProxy, route: CallRoute): RawRoute {
     ...paramsOf(url),
     ...(aliases !== undefined && { aliases }),
     ...(below && { below }),
+    ...(opens_socket && { opens_socket }),
     ...((method === 'POST' || method === 'PATCH') && { body: below ? anyBytes : anyObject }),
     reply: below ? anyBytes : anyObject,
     error_format: errorFormats[dialect],

@@ -2,14 +2,13 @@ import { durationMs } from '../../../kernel/duration.ts'
 import { problem } from '../../../kernel/problem.ts'
 import { record } from '../../../model/named-schemas.ts'
 import { refuseUnstorable } from '../../../model/storable.ts'
-import { currentCall } from '../../../platform/audit/index.ts'
 import { defineRoute, type Route } from '../../../platform/http/index.ts'
 import { noteField } from '../api/incidents/moves.ts'
 import { snoozeLength } from '../api/incidents/snooze.ts'
 import type { MoveRequest } from '../store/moves.ts'
 import { type LinkRoutesDeps, linkNotFound, linkRoute, toAnswer, token } from './contract.ts'
 import { type LinkAction, readLink } from './link-token.ts'
-import { findLinked, useLink } from './links-store.ts'
+import { useLink } from './links-store.ts'
 
 /** POST /api/v2/observability/incident-links/confirm: does what a link is for, once. */
 export function confirmIncidentLink({ db, clock, secret_key }: LinkRoutesDeps): Route {
@@ -29,11 +28,6 @@ export function confirmIncidentLink({ db, clock, secret_key }: LinkRoutesDeps): 
       const link = readLink(body.token, { secret_key, now_ms })
       if (link === undefined) throw linkNotFound()
       const move = moveOf(link.action, body, now_ms)
-      const seen = await findLinked(db, link)
-      if (seen === undefined) throw linkNotFound()
-      // The link proves that the call belongs to the project.
-      currentCall()?.noteProject(link.project_id)
-      currentCall()?.noteOrganization(seen.organization_id)
       const used = await useLink(db, { link, move, now_ms })
       if (used === undefined) throw linkNotFound()
       return toAnswer(link.action, used)

@@ -1,4 +1,5 @@
 import { problem } from '../../../kernel/problem.ts'
+import { currentCall } from '../../../platform/audit/index.ts'
 import { sql } from '../../../platform/relational/index.ts'
 import { hasAnswerLinks } from '../channels/channel.ts'
 import { configOf, type StoredChannel } from '../channels/channel-secrets.ts'
@@ -61,6 +62,9 @@ export function useLink(
   return db.transaction().execute(async (trx) => {
     const linked = await findLinked(trx, link)
     if (linked === undefined) return undefined
+    // The link proves that the call belongs to the project.
+    currentCall()?.noteProject(project_id)
+    currentCall()?.noteOrganization(linked.organization_id)
     // Its lock lets the second of two calls see that the link was used. Incidents are locked last.
     const { numUpdatedRows } = await trx
       .updateTable('notification_outbox')

@@ -46,3 +46,18 @@ test('marks the traces of events whose spans are not in the batch, each once', a
   await markEventTasks(ports, [unitOf([both], [both])])
   expect(marked).toHaveLength(1)
 })
+
+test('marks all traces of a large batch, some with each statement', async () => {
+  const withSpans = Array.from({ length: 1_500 }, newId)
+  const late = Array.from({ length: 2_300 }, newId)
+  const marked: { task_id: string }[][] = []
+  const ports = {
+    db: undefined as never,
+    markKnownDue: async (_db: unknown, tasks: readonly { task_id: string }[]) => {
+      marked.push([...tasks])
+    },
+  }
+  await markEventTasks(ports, [unitOf([...withSpans, ...late], withSpans)])
+  expect(marked.map(({ length }) => length)).toEqual([1_000, 1_000, 300])
+  expect(new Set(marked.flat().map(({ task_id }) => task_id))).toEqual(new Set(late))
+})

@@ -8,7 +8,7 @@ type TaskId = { project_id: string; task_id: string }
 /** Marks those of these tasks that have been analysed before as due for detection. */
 export type MarkKnownDue = (db: Kysely<TaskTables>, tasks: readonly TaskId[]) => Promise<void>
 
-/** Maximum tasks marked by one batch: one export has the log records of a few seconds. */
+/** Tasks that one statement marks. */
 const tasks_max = 1_000
 
 /**
@@ -23,7 +23,11 @@ export async function markEventTasks(
   const tasks = markKnownDue === undefined ? [] : listTasks(units)
   if (markKnownDue === undefined || tasks.length === 0) return
   const projects = new Set(tasks.map(({ project_id }) => project_id))
-  await runInProjects(projects, () => markKnownDue(db, tasks))
+  await runInProjects(projects, async () => {
+    for (let at = 0; at < tasks.length; at += tasks_max) {
+      await markKnownDue(db, tasks.slice(at, at + tasks_max))
+    }
+  })
 }
 
 /** Lists the tasks of events whose traces have no observation among the units. */
@@ -31,7 +35,7 @@ function listTasks(units: readonly RowUnit[]): TaskId[] {
   const tasks = new Map<string, TaskId>()
   for (const { message, from, to } of units) {
     const { kinds, starts, bytes } = message.rows
-    for (let row = from; row < to && tasks.size < tasks_max; row++) {
+    for (let row = from; row < to; row++) {
       if (kinds[row] !== 'events') continue
       const { project_id, trace_id } = readEventTrace(bytes, starts[row] ?? 0)
       tasks.set(`${project_id} ${trace_id}`, { project_id, task_id: trace_id })

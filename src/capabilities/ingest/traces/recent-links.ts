@@ -9,6 +9,14 @@ export type LinkedHead = ObservationHead & { links?: CallLinks }
 /** A stored link, with the task that the call had before. */
 export type StoredLink = LinkedCall & { project_id: string; task_id: string }
 
+/** The traces of noted links. */
+export type LinkWalk = {
+  /** The keys, as text, of the traces whose links were followed in both directions. */
+  walked: ReadonlySet<string>
+  /** The traces that have a link to another one, and those that it leads to. */
+  reached: readonly TraceKey[]
+}
+
 /**
  * Notes the links of the calls of a batch, and returns the traces that the links lead to, together
  * with their own. The batch must be stored, and the notes are durable when this returns. So of two
@@ -17,9 +25,9 @@ export type StoredLink = LinkedCall & { project_id: string; task_id: string }
 export async function noteLinks(
   db: Kysely<TaskTables>,
   heads: readonly LinkedHead[],
-): Promise<TraceKey[]> {
+): Promise<LinkWalk> {
   const links = heads.flatMap(storedLinks)
-  if (links.length === 0) return []
+  if (links.length === 0) return { walked: new Set(), reached: [] }
   const list = (of: (link: StoredLink) => unknown) => links.map((link) => String(of(link)))
   await sql`
     insert into recent_links (project_id, name, is_giver, trace_id, observation_id, task_id,
@@ -34,7 +42,8 @@ export async function noteLinks(
       ${list(({ start_time }) => start_time)}::bigint[])
     on conflict (project_id, name, is_giver, trace_id, observation_id) do update
     set seen_on = excluded.seen_on`.execute(db)
-  return tracesAlongLinks(db, links)
+  const reached = await tracesAlongLinks(db, links)
+  return { walked: new Set([...links, ...reached].map(textOf)), reached }
 }
 
 function storedLinks({ links, ...head }: LinkedHead): StoredLink[] {

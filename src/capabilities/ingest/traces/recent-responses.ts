@@ -36,7 +36,10 @@ export async function noteResponses(
   return linkedTraces(db, calls)
 }
 
-/** Most traces that are linked to those of one batch; a server that names all answers alike has more. */
+/**
+ * Most pairs of calls that are read beside one pair for each call: a server that names all answers alike
+ * has more.
+ */
 const linked_max = 1_000
 
 /** Returns these traces and others that have a call together, both sides of each pair. */
@@ -46,13 +49,13 @@ export async function linkedTraces(
 ): Promise<TraceKey[]> {
   if (traces.length === 0) return []
   const { rows } = await sql<{ project_id: string; own: string; other: string }>`
+    with ${ownCalls(traces)}
     select distinct own.project_id, own.trace_id as own, other.trace_id as other
-    from ${given(traces)}
-    join recent_responses as own using (project_id, trace_id)
+    from own
     join recent_responses as other on other.project_id = own.project_id
       and other.response_id = own.response_id and other.trace_id <> own.trace_id
       and other.is_record <> own.is_record
-    limit ${linked_max}`.execute(db)
+    limit (select count(*) from own) + ${linked_max}`.execute(db)
   return rows.flatMap(({ project_id, own, other }) =>
     [own, other].map((trace_id) => ({ project_id, trace_id })),
   )
@@ -82,16 +85,16 @@ export async function foreignRecords(
   const { rows } = await sql<
     Omit<ForeignRecord, 'start_time' | 'end_time'> & Record<'start_time' | 'end_time', string>
   >`
+    with ${ownCalls(traces)}
     select distinct own.trace_id as span_trace_id, other.trace_id, other.observation_id,
       other.response_id, other.start_time::text, other.end_time::text, other.has_usage
-    from ${given(traces)}
-    join recent_responses as own using (project_id, trace_id)
+    from own
     join recent_responses as other on other.project_id = own.project_id
       and other.response_id = own.response_id and other.trace_id <> own.trace_id
     where (not own.is_record and other.is_record)
       or (own.is_record and other.is_retrieved and other.has_usage)
     order by other.trace_id, other.observation_id
-    limit ${linked_max}`.execute(db)
+    limit (select count(*) from own) + ${linked_max}`.execute(db)
   return rows.map((row) => ({
     ...row,
     start_time: BigInt(row.start_time),
@@ -99,10 +102,13 @@ export async function foreignRecords(
   }))
 }
 
-function given(traces: readonly TraceKey[]) {
+/** Returns the expression `own`: the noted calls of these traces. */
+function ownCalls(traces: readonly TraceKey[]) {
   const keys = new Map(traces.map((key) => [`${key.project_id} ${key.trace_id}`, key]))
   const list = [...keys.values()].map(({ project_id, trace_id }) => ({ project_id, trace_id }))
-  return sql`json_to_recordset(${JSON.stringify(list)}::json) as given (
-    project_id uuid, trace_id uuid
+  return sql`own as (
+    select recent_responses.*
+    from json_to_recordset(${JSON.stringify(list)}::json) as given (project_id uuid, trace_id uuid)
+    join recent_responses using (project_id, trace_id)
   )`
 }

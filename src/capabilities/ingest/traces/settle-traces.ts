@@ -38,10 +38,9 @@ export async function settleTraces(
   const traces = batchTraces(heads)
   const projects = [...new Set(traces.map(({ project_id }) => project_id))]
   await runInProjects(projects, async () => {
-    const linked = [
-      ...(await noteResponses(ports.db, heads)),
-      ...(await noteLinks(ports.db, heads)),
-    ]
+    const answered = await noteResponses(ports.db, heads)
+    const { walked, reached } = await noteLinks(ports.db, heads)
+    const linked = [...answered, ...reached]
     const erased = await erasedAmong(ports, traces)
     const asked = await ports.db
       .transaction()
@@ -50,7 +49,8 @@ export async function settleTraces(
     const near = await linkedTraces(ports.db, asked)
     // A span gives its owner to the record of its call, and that to the retrieval of its response.
     const far = await linkedTraces(ports.db, near)
-    const along = await tracesAlongLinks(ports.db, asked)
+    const others = asked.filter((trace) => !walked.has(textOf(trace)))
+    const along = await tracesAlongLinks(ports.db, others)
     const all = uniqueTraces([...asked, ...near, ...far, ...along])
     await noteMoving(ports.db, all)
     const batch = { heads, asked: all, erased, placing: placingOf(ports.store) }

@@ -9,7 +9,7 @@ import type {
   TraceLookup,
   TracePage,
 } from '../contract.ts'
-import { genAiEvents } from './gen-ai-events.ts'
+import { eventCounts, genAiEvents } from './gen-ai-events.ts'
 import {
   encodeObservations,
   type ObservationRow,
@@ -88,6 +88,7 @@ export function openClickHouseStore({ columnar }: { columnar: Columnar }): Obser
     taskVersions: (projectId, asked) => taskVersions(read, projectId, asked),
     observationsAt: (projectId, ids, signal) => observationsAt(read, projectId, ids, signal),
     genAiEvents: (projectId, asked) => genAiEvents(read, projectId, asked),
+    eventCounts: (projectId, asked) => eventCounts(read, projectId, asked),
     traceHeads: (projectId, asked) => traceHeads(read, projectId, asked),
     setOwners: ownerChanges(columnar),
     eraseRows: rowErasure(columnar),

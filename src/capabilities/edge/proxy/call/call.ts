@@ -6,7 +6,7 @@ import { discardRest } from '../../../../platform/http/index.ts'
 import type { Ending, ProjectKey } from '../contract.ts'
 import { type Dialect, type Endpoint, isRecorded, isRetrieval } from '../formats.ts'
 import type { CallRelay, RelayedCall } from '../relay/relayed-call.ts'
-import type { Upstream } from '../relay/upstream.ts'
+import { enterUpstream, leaveUpstream, type Upstream } from '../relay/upstream.ts'
 import { hasLargeRest, noBytes, type ProviderAnswer, RequestBody } from './bodies.ts'
 import {
   clientGoneEnding,
@@ -131,7 +131,7 @@ export class Call implements RelayedCall {
   /** Counts the call as one of the provider's until it closes. */
   setUpstream(upstream: Upstream): void {
     this.#upstream = upstream
-    upstream.inFlight += 1
+    enterUpstream(upstream)
   }
 
   attachRelay(relay: CallRelay): void {
@@ -232,7 +232,7 @@ export class Call implements RelayedCall {
     this.#relay?.abort()
     this.services.inFlight.remove(this)
     this.services.bodyBytesInFlight -= this.body.bytes
-    if (this.#upstream) this.#upstream.inFlight -= 1
+    if (this.#upstream) leaveUpstream(this.#upstream)
     this.#report()
     this.services.callEnded()
   }

@@ -1,7 +1,16 @@
-import { expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
+import { defaultProxySettings } from '../contract.ts'
 import { formats } from '../formats.ts'
 import { providers } from '../providers.ts'
-import { declaredPaths, pathsOf, type UpstreamPath, upstreamUrl } from './upstream.ts'
+import {
+  createUpstreams,
+  declaredPaths,
+  enterUpstream,
+  leaveUpstream,
+  pathsOf,
+  type UpstreamPath,
+  upstreamUrl,
+} from './upstream.ts'
 
 const noPath: UpstreamPath = { path: 'none', adds: 'nothing' }
 const [openai, anthropic, gemini] = providers
@@ -50,4 +59,47 @@ test('every format has a provider, and its usual provider speaks it', () => {
   for (const [endpoint, { provider }] of Object.entries(formats)) {
     expect(spoken[provider], endpoint).toHaveProperty([endpoint])
   }
+})
+
+describe('a provider that was replaced', () => {
+  const declared = (port: number) => ({
+    ...{ name: 'local', base_url: `http://127.0.0.1:${port}/v1`, formats: ['messages'] as const },
+    ...{ key_in: undefined, paths: {}, key_file: undefined, key_for: new Set<string>() },
+    key: undefined,
+  })
+  const opened = () => {
+    const lookup = () => () => expect.unreachable('nothing connects')
+    const upstreams = createUpstreams({ base_urls: {}, settings: defaultProxySettings, lookup })
+    upstreams.declare([declared(1)])
+    const before = upstreams.get('local')
+    if (before === undefined) throw new Error('the provider is missing')
+    return { upstreams, before }
+  }
+
+  test('closes its connections once its last call has ended', async () => {
+    const { upstreams, before } = opened()
+    enterUpstream(before)
+    enterUpstream(before)
+    upstreams.declare([declared(2)])
+    expect(upstreams.get('local')).not.toBe(before)
+    leaveUpstream(before)
+    expect(before.pool.closed).toBe(false)
+    leaveUpstream(before)
+    expect(before.pool.closed).toBe(true)
+    await upstreams.close()
+  })
+
+  test('closes them at once without a call, and at the end with one', async () => {
+    const { upstreams, before } = opened()
+    upstreams.declare([declared(2)])
+    expect(before.pool.closed).toBe(true)
+    const held = upstreams.get('local')
+    if (held === undefined) throw new Error('the provider is missing')
+    enterUpstream(held)
+    upstreams.declare([])
+    expect(held.pool.closed).toBe(false)
+    await upstreams.close()
+    expect(held.pool.destroyed).toBe(true)
+    leaveUpstream(held)
+  })
 })

@@ -19,8 +19,10 @@ export type Upstream = {
   readonly source: string
   /** The key of the providers file, for calls that bring none. */
   own_key: OwnKey | undefined
-  /** Calls that wait for this provider. */
+  /** Calls and open sockets of this provider; see `enterUpstream`. */
   inFlight: number
+  /** True once the providers file has no such provider any longer: it serves the calls that it has. */
+  isReplaced: boolean
   /**
    * Until this instant the provider is not asked for usage, because it refused `stream_options`.
    */
@@ -81,6 +83,14 @@ export function createUpstreams({ base_urls, settings, lookup }: UpstreamOptions
     const paths = declaredPaths(one, base)
     return upstreamOf(one.name, { pool, base, paths, key_in: one.key_in, source: sourceOf(one) })
   }
+  /** Providers that were replaced, until their last call has ended. */
+  const retired = new Set<Upstream>()
+  function retire(upstream: Upstream): void {
+    for (const one of retired) if (one.inFlight === 0) retired.delete(one)
+    upstream.isReplaced = true
+    if (upstream.inFlight === 0) void upstream.pool.close()
+    else retired.add(upstream)
+  }
   const find = (one: ProviderWithKey) => {
     const known = byName.get(one.name)
     const isSame = usual.has(one.name) || known?.source === sourceOf(one)
@@ -95,7 +105,7 @@ export function createUpstreams({ base_urls, settings, lookup }: UpstreamOptions
       upstream.own_key = ownKeyOf(one)
       next.set(one.name, upstream)
     }
-    for (const [name, { pool }] of byName) if (next.get(name)?.pool !== pool) void pool.close()
+    for (const [name, upstream] of byName) if (next.get(name) !== upstream) retire(upstream)
     byName = next
   }
 
@@ -104,7 +114,7 @@ export function createUpstreams({ base_urls, settings, lookup }: UpstreamOptions
     names: () => [...byName.keys()],
     declare,
     close: async () => {
-      await Promise.all([...byName.values()].map(({ pool }) => pool.destroy()))
+      await Promise.all([...byName.values(), ...retired].map(({ pool }) => pool.destroy()))
     },
   }
 }
@@ -116,8 +126,20 @@ type UpstreamParts = Pick<Upstream, 'pool' | 'paths'> & { base: string } & Parti
 function upstreamOf(provider: string, { base, ...parts }: UpstreamParts): Upstream {
   const root = base.replace(/\/v1$/, '')
   const deployments = { path: root, adds: 'path_without_start' } as const
-  const state = { own_key: undefined, inFlight: 0, usageRefusedUntil_ms: 0 }
+  const state = { own_key: undefined, inFlight: 0, isReplaced: false, usageRefusedUntil_ms: 0 }
   return { provider, deployments, key_in: undefined, source: '', ...parts, ...state }
+}
+
+/** Counts a call or an open socket as one of the provider's, until `leaveUpstream`. */
+export function enterUpstream(upstream: Upstream): void {
+  upstream.inFlight += 1
+}
+
+/** Ends a call or a socket. The last one of a provider that was replaced closes its connections. */
+export function leaveUpstream(upstream: Upstream): void {
+  upstream.inFlight -= 1
+  const { inFlight, isReplaced, pool } = upstream
+  if (isReplaced && inFlight === 0 && !pool.destroyed) void pool.close()
 }
 
 /** Returns the `source` of a provider: without its key, whose change keeps the connections. */

@@ -2,7 +2,7 @@ import type { Duplex } from 'node:stream'
 import type { Call } from '../call/call.ts'
 import type { ProjectKey } from '../contract.ts'
 import type { ResponseHeaders } from '../relay/response-headers.ts'
-import type { Upstream } from '../relay/upstream.ts'
+import { enterUpstream, leaveUpstream, type Upstream } from '../relay/upstream.ts'
 import type { SocketSessionOptions } from './session-options.ts'
 import { SocketSession } from './socket-session.ts'
 
@@ -19,19 +19,19 @@ export function switchProtocol(
   }: Pick<SocketSessionOptions, 'admit'> & { connection: Duplex; headers: ResponseHeaders },
 ): SocketSession | undefined {
   const { services, context } = call
+  // The call leaves the provider as it is handed over, and its connections stay open for the socket.
+  enterUpstream(upstream)
   const client = call.isClosed ? null : call.handOver()
   if (client === null || client.destroyed) {
+    leaveUpstream(upstream)
     connection.on('error', () => undefined).destroy()
     return undefined
   }
-  upstream.inFlight += 1
   client.write(headOf(headers, services.ids.uuid(call.start_ms)), 'latin1')
   const session = new SocketSession({
     ...{ services, handshake: call, key, context, provider: upstream.provider },
     ...{ client, upstream: connection, admit },
-    onEnd: () => {
-      upstream.inFlight -= 1
-    },
+    onEnd: () => leaveUpstream(upstream),
   })
   session.start()
   return session
