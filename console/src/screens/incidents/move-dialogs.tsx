@@ -141,7 +141,11 @@ function Assign({ incident, onClose }: DialogProps) {
         options={[['', 'Nobody'], ...people]}
         value={assignee}
         onChange={(event) => setAssignee(event.target.value)}
-        hint={members.error ? 'The other members could not be read.' : 'A member of the project.'}
+        hint={
+          members.data === undefined
+            ? 'Administrators of the project can choose other members.'
+            : 'A member of the project.'
+        }
       />
     </Ask>
   )

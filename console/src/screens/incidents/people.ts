@@ -1,16 +1,17 @@
 import { api } from '../../api/client.ts'
-import { useProjectId } from '../../app/project.ts'
+import { useHasRole, useProjectId } from '../../app/project.ts'
 
 const members_max = 200
 
-/** Reads the members of the project, for choices and names. */
+/** Reads the members of the project, for choices and names. Only its administrators may see them. */
 export function useMembers() {
   const project_id = useProjectId()
+  const enabled = useHasRole('admin')
   return api.useQuery(
     'get',
     '/api/v2/access/projects/{project_id}/members',
     { params: { path: { project_id }, query: { limit: members_max } } },
-    { staleTime: 60_000 },
+    { staleTime: 60_000, enabled },
   )
 }
 
