@@ -63,6 +63,8 @@ export async function migrateStores(
   const { relational, columnar } = stores
   stop.throwIfAborted()
   await assertMoveFinished(relational)
+  // Throws for a schema that cannot be migrated, before a store is changed.
+  const { pending } = await columnarSchemaStatus({ columnar })
   const migrations = new Set<string>()
   await migrateRelational({
     url: postgresUrl(config),
@@ -70,7 +72,6 @@ export async function migrateStores(
     after_statement: ({ migration }) => void migrations.add(migration),
   }).catch(explainPostgres)
   stop.throwIfAborted()
-  const { pending } = await columnarSchemaStatus({ columnar })
   await migrateColumnar({
     columnar,
     ...(config.clickhouse_cluster !== undefined && { cluster: config.clickhouse_cluster }),
