@@ -1,7 +1,7 @@
 import type { Selectable } from 'kysely'
 import type { TenantTables } from './tables/tenant-tables.ts'
 
-/** Who chose a password. `legacy`: unknown, because it is older than invitations. */
+/** Who chose a password. */
 export type PasswordOrigin = NonNullable<Selectable<TenantTables['users']>['password_origin']>
 
 /** Retention in days by kind of data; null keeps the data for ever. */

@@ -123,9 +123,8 @@ create table users (
   -- that time do not link their subject again.
   identities_removed_at timestamptz(3),
   must_change_password boolean not null default false,
-  -- Who chose the password; null without one. `legacy`: unknown.
-  password_origin text
-    check (password_origin in ('self', 'administrator', 'installation', 'legacy')),
+  -- Who chose the password; null without one.
+  password_origin text check (password_origin in ('self', 'administrator', 'installation')),
   -- Access tokens with an earlier number are invalid.
   session_number int not null default 0,
   installation_admin boolean not null default false,

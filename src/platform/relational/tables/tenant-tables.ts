@@ -148,7 +148,7 @@ export interface TenantTables {
     email_verified_at: InstantOrNull
     identities_removed_at: InstantOrNull
     must_change_password: ByDefault<boolean>
-    password_origin: OrNull<'self' | 'administrator' | 'installation' | 'legacy'>
+    password_origin: OrNull<'self' | 'administrator' | 'installation'>
     session_number: ByDefault<number>
     installation_admin: ByDefault<boolean>
     default_project_id: OrNull<string>
