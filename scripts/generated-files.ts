@@ -18,7 +18,7 @@ import { detectorsPage } from './detectors-page.ts'
 import { kindFiles } from './kind-files.ts'
 import { kindsOf, registryOf } from './kind-folders.ts'
 import { ruleTestsPage } from './rule-tests-page.ts'
-import { tableDescriptions } from './table-descriptions.ts'
+import { tableTypeFiles } from './table-types.ts'
 import { type TableAbout, tablesOf } from './tables-of-migrations.ts'
 import { testsPage } from './tests-page.ts'
 import { verificationPage } from './verification-page.ts'
@@ -29,6 +29,8 @@ const root = new URL('..', import.meta.url).pathname
 export async function generatedFiles(): Promise<{ path: string; content: string }[]> {
   const routes = routeCatalogue()
   const document = openapiDocument(routes, { version })
+  const relational = await tablesIn('relational')
+  const columnar = await tablesIn('columnar')
   return [
     { path: 'charts/looptrace/README.md', content: chartReadme() },
     { path: 'charts/looptrace/files/settings.json', content: chartSettings() },
@@ -43,8 +45,9 @@ export async function generatedFiles(): Promise<{ path: string; content: string 
     { path: 'docs/reference/otlp-mapping.md', content: mappingPage(currentContract) },
     { path: 'docs/reference/routes.md', content: routesPage(routes) },
     { path: 'docs/reference/rule-tests.md', content: ruleTestsPage() },
-    { path: 'docs/reference/tables.md', content: await tablesPage() },
+    { path: 'docs/reference/tables.md', content: tablesPage(relational, columnar) },
     { path: 'docs/reference/verification.md', content: await measuredVerification() },
+    ...tableTypeFiles(relational),
     await registryOf(root),
     ...kindFiles(await kindsOf(root)),
   ]
@@ -135,10 +138,11 @@ async function metricsPage(): Promise<string> {
   ].join('\n')
 }
 
-async function tablesPage(): Promise<string> {
-  const [relational, columnar] = await Promise.all(
-    ['relational', 'columnar'].map((store) => readMigrations(`${platform}/${store}/migrations`)),
-  )
+async function tablesIn(store: 'relational' | 'columnar'): Promise<TableAbout[]> {
+  return tablesOf(await readMigrations(`${root}src/platform/${store}/migrations`))
+}
+
+function tablesPage(relational: readonly TableAbout[], columnar: readonly TableAbout[]): string {
   return [
     '# Tables',
     '',
@@ -148,34 +152,32 @@ async function tablesPage(): Promise<string> {
     '',
     '## PostgreSQL',
     '',
-    ...tablesOf(relational ?? []).flatMap(tableSection),
+    ...relational.flatMap(tableSection),
     '## ClickHouse',
     '',
     'On one server the tables have these names and engines. In a cluster they are replicated and end in',
     '`_local`, and a distributed table has the plain name.',
     '',
-    ...tablesOf(columnar ?? []).flatMap(tableSection),
+    ...columnar.flatMap(tableSection),
   ]
     .join('\n')
     .trimEnd()
     .concat('\n')
 }
 
-const platform = `${root}src/platform`
-
-function tableSection({ name, columns, keys }: TableAbout): string[] {
-  const description = tableDescriptions[name]
-  if (description === undefined) throw new Error(`table-descriptions.ts lacks the table ${name}`)
-  const rows = columns.map(({ name, type, rules }) => {
-    return `| \`${name}\` | \`${type}\` | ${rules === '' ? '' : `\`${rules}\``} |`
+function tableSection({ name, about, columns, keys }: TableAbout): string[] {
+  if (about === '') throw new Error(`the table ${name} has no comment above it`)
+  const rows = columns.map((column) => {
+    const rules = column.rules === '' ? '' : `\`${column.rules}\``
+    return `| \`${column.name}\` | \`${column.type}\` | ${rules} | ${column.about} |`
   })
   return [
     `### ${name}`,
     '',
-    description,
+    about,
     '',
-    '| column | type | |',
-    '|---|---|---|',
+    '| column | type | rules | meaning |',
+    '|---|---|---|---|',
     ...rows,
     '',
     ...keys.map((key) => `- \`${key}\``),

@@ -1,163 +1,162 @@
 import type { Migration } from '../src/platform/migrations/index.ts'
 
+/** A column with its type, its rules as SQL, and the comment above it. */
+export type ColumnAbout = { name: string; type: string; rules: string; about: string }
+
 /** A table after the migrations. */
 export type TableAbout = {
   name: string
-  columns: { name: string; type: string; rules: string }[]
+  /** The room of the last heading, `-- # Access: …`, above the statement that creates it. */
+  room: string
+  /** The comment directly above that statement. */
+  about: string
+  columns: ColumnAbout[]
   /** Keys, indexes, engine: everything else in the table's statements. */
   keys: string[]
-  /** Which of `keys` are named indexes. */
-  indexes: Map<string, string>
 }
+
+type Tables = Map<string, TableAbout>
 
 /**
  * The tables that migrations create, sorted by name. It parses the statements that our migrations
  * use and throws for any other, so that the page is never incomplete without notice.
  */
 export function tablesOf(migrations: readonly Migration[]): TableAbout[] {
-  const tables = new Map<string, TableAbout>()
+  const tables: Tables = new Map()
+  let room = ''
   for (const { name, statements } of migrations) {
     for (const { text } of statements) {
-      const reader = readers.find(({ pattern }) => pattern.test(withoutComments(text)))
-      if (reader === undefined) {
-        throw new Error(`${name}: can not be read for the page of tables: ${text.slice(0, 80)}`)
+      room = /^-- # (\w+)/m.exec(text)?.[1] ?? room
+      for (const part of statementsIn(text)) {
+        const reader = readers.find(({ pattern }) => pattern.test(withoutComments(part)))
+        if (reader === undefined) {
+          throw new Error(`${name}: can not be read for the page of tables: ${part.slice(0, 80)}`)
+        }
+        reader.read(tables, part, room)
       }
-      reader.read(tables, text)
     }
   }
   return [...tables.values()].toSorted((a, b) => (a.name < b.name ? -1 : 1))
 }
 
-type Reader = { pattern: RegExp; read(tables: Map<string, TableAbout>, text: string): void }
+/** The statements of one step of a migration. A function is a step of its own. */
+function statementsIn(text: string): string[] {
+  return createFunction.test(withoutComments(text)) ? [text] : text.split(/;\n/)
+}
 
 const tableName = String.raw`(?:\{\{table:(\w+)\}\}|(\w+))`
 const createTable = new RegExp(`^create table (?:if not exists )?${tableName}`)
-const alterTable = new RegExp(`^alter table ${tableName}`)
+const addColumns = new RegExp(`^alter table ${tableName} (?:\\{\\{on_cluster\\}\\})?\\s*add column`)
 const createIndex =
-  /^create (unique )?index (?:concurrently )?(?:if not exists )?(\w+)\s+on (\w+)\s*(.*)$/s
-const dropIndex = /^drop index (\w+)$/
-/** A change of rows, a function of triggers, a rebuilt index: none changes a table. */
-const noTable = /^(update|delete from|with|create (or replace )?function|reindex index) /
+  /^create (unique )?index (?:concurrently )?(?:if not exists )?\w+\s+on (\w+)\s*(.*)$/s
+const createFunction = /^create (?:or replace )?function /
 const createTrigger = /^create trigger (\w+) (.*?) on (\w+)\s/s
-const addColumn = /^add column (?:if not exists )?(\w+) (.*?)(?: after \w+)?$/s
+const addColumn = /^add column (?:if not exists )?(.*?)(?: after \w+)?$/s
 
-const modifySetting =
-  /\bmodify setting (?:\{\{if_known:)?(\w+ = (?:\w+|'')(?:, \w+ = \w+)*)(?:\}\})?$/
-
-/** An index of ClickHouse that skips parts of a table. */
-const addIndex = /\badd index (?:if not exists )?(.*)$/s
-
-/** A wider check of a column, under the name that PostgreSQL gave the first one. */
-const replaceCheck =
-  /^alter table (\w+)\s+drop constraint \1_(\w+)_check,\s+add constraint \1_\2_check\s+(check .*?)(?: not valid)?$/s
+type Reader = { pattern: RegExp; read(tables: Tables, text: string, room: string): void }
 
 const readers: readonly Reader[] = [
   { pattern: /^\{\{distributed(_alter)?:/, read: () => undefined },
   { pattern: createTable, read: readTable },
-  { pattern: replaceCheck, read: readCheck },
-  { pattern: alterTable, read: readAlteration },
+  { pattern: addColumns, read: readAddedColumns },
   { pattern: createIndex, read: readIndex },
-  { pattern: dropIndex, read: readDroppedIndex },
   { pattern: createTrigger, read: readTrigger },
-  { pattern: noTable, read: () => undefined },
+  { pattern: createFunction, read: () => undefined },
 ]
 
-function readTable(tables: Map<string, TableAbout>, text: string): void {
-  const sql = withoutComments(text)
-  const [, ours, plain] = createTable.exec(sql) ?? []
-  const name = ours ?? plain ?? ''
-  const open = sql.indexOf('(')
+function readTable(tables: Tables, text: string, room: string): void {
+  const { sql, comments } = markComments(text)
+  const start = sql.indexOf('create table')
+  const name = nameIn(createTable, sql.slice(start))
+  const open = sql.indexOf('(', start)
   const close = closingOf(sql, open)
-  const table: TableAbout = {
-    name,
-    columns: [],
-    keys: [],
-    indexes: new Map(),
-  }
+  const table: TableAbout = { name, room, about: commentAbove(text), columns: [], keys: [] }
   for (const part of partsOf(sql.slice(open + 1, close))) {
-    if (/^(primary key|unique|check|index|constraint|foreign key)\b/.test(part)) {
-      table.keys.push(part)
-    } else table.columns.push(columnOf(part))
+    const plain = part.replace(marks, '').trim()
+    if (/^(primary key|unique|check|index|constraint|foreign key)\b/.test(plain)) {
+      table.keys.push(plain)
+    } else table.columns.push(columnOf(part, comments))
   }
-  for (const line of sql.slice(close + 1).split('\n')) {
-    if (/^(engine|partition|order)\b/.test(line)) table.keys.push(plainEngine(line))
-  }
+  const clauses = sql.slice(close + 1).split(/\n(?=(?:partition|order|ttl|settings)\b)/)
+  table.keys.push(...clauses.map((clause) => plainClause(oneLine(clause))).filter(Boolean))
   tables.set(name, table)
 }
 
-function readAlteration(tables: Map<string, TableAbout>, text: string): void {
-  const sql = withoutComments(text)
-  const [, ours, plain] = alterTable.exec(sql) ?? []
-  const table = tableNamed(tables, ours ?? plain ?? '')
-  const [, setting] = modifySetting.exec(sql) ?? []
-  if (setting !== undefined) {
-    table.keys.push(`setting ${setting}`)
-    return
-  }
-  const [, index] = addIndex.exec(sql) ?? []
-  if (index !== undefined) {
-    table.keys.push(`index ${oneLine(index)}`)
-    return
-  }
-  for (const part of partsOf(sql.slice(sql.indexOf('add column')))) {
-    const [, name, rest] = addColumn.exec(part) ?? []
-    if (name === undefined) throw new Error(`can not be read for the page of tables: ${part}`)
-    table.columns.push(columnOf(`${name} ${rest}`))
+function readAddedColumns(tables: Tables, text: string): void {
+  const { sql, comments } = markComments(text)
+  const start = sql.indexOf('alter table')
+  const table = tableNamed(tables, nameIn(addColumns, sql.slice(start)))
+  for (const part of partsOf(sql.slice(sql.indexOf('add column', start)))) {
+    const [, column] = addColumn.exec(part.replace(marks, '').trim()) ?? []
+    if (column === undefined) throw new Error(`can not be read for the page of tables: ${part}`)
+    table.columns.push(columnOf(`${marks.exec(part)?.[0] ?? ''}${column}`, comments))
   }
 }
 
-function readCheck(tables: Map<string, TableAbout>, text: string): void {
-  const [, table = '', name = '', check = ''] = replaceCheck.exec(withoutComments(text)) ?? []
-  const column = tableNamed(tables, table).columns.find((one) => one.name === name)
-  if (column?.rules.includes('check (') !== true)
-    throw new Error(`no migration makes a check of the column ${JSON.stringify(name)}`)
-  column.rules = column.rules.replace(/check \(.*\)/, oneLine(check))
+function readIndex(tables: Tables, text: string): void {
+  const [, unique = '', table = '', rest = ''] = createIndex.exec(withoutComments(text)) ?? []
+  tableNamed(tables, table).keys.push(`${unique}index ${oneLine(rest)}`)
 }
 
-function readIndex(tables: Map<string, TableAbout>, text: string): void {
-  const [, unique = '', index = '', table = '', rest = ''] =
-    createIndex.exec(withoutComments(text)) ?? []
-  const { keys, indexes } = tableNamed(tables, table)
-  const key = `${unique}index ${oneLine(rest)}`
-  keys.push(key)
-  indexes.set(index, key)
-}
-
-function readTrigger(tables: Map<string, TableAbout>, text: string): void {
+function readTrigger(tables: Tables, text: string): void {
   const [, trigger = '', when = '', table = ''] = createTrigger.exec(withoutComments(text)) ?? []
   tableNamed(tables, table).keys.push(`trigger ${trigger} ${oneLine(when)}`)
 }
 
-function readDroppedIndex(tables: Map<string, TableAbout>, text: string): void {
-  const [, index = ''] = dropIndex.exec(withoutComments(text)) ?? []
-  for (const table of tables.values()) {
-    const key = table.indexes.get(index)
-    if (key === undefined) continue
-    table.keys = table.keys.filter((one) => one !== key)
-    table.indexes.delete(index)
-    return
-  }
-  throw new Error(`no migration makes the index ${JSON.stringify(index)}`)
+function nameIn(pattern: RegExp, sql: string): string {
+  const [, template, plain] = pattern.exec(sql) ?? []
+  return template ?? plain ?? ''
 }
 
-function tableNamed(tables: ReadonlyMap<string, TableAbout>, name: string): TableAbout {
+function tableNamed(tables: Tables, name: string): TableAbout {
   const table = tables.get(name)
   if (table === undefined) throw new Error(`no migration makes the table ${JSON.stringify(name)}`)
   return table
 }
 
 /** Where a column's type ends and its constraints begin. */
-const rulesBegin = / (?=(?:not null|null|primary key|references|default|unique|check|codec)\b)/
+const rulesBegin =
+  / (?=(?:not null|null|primary key|references|default|unique|check|codec|generated)\b)/
 
-function columnOf(part: string): TableAbout['columns'][number] {
-  const space = part.indexOf(' ')
-  const [type = '', ...rules] = part.slice(space + 1).split(rulesBegin)
-  return { name: part.slice(0, space), type, rules: rules.join(' ') }
+function columnOf(part: string, comments: readonly string[]): ColumnAbout {
+  const at = marks.exec(part)?.[1]
+  const plain = part.replace(marks, '').trim()
+  const space = plain.indexOf(' ')
+  const [type = '', ...rules] = plain.slice(space + 1).split(rulesBegin)
+  const about = at === undefined ? '' : (comments[Number(at)] ?? '')
+  return { name: plain.slice(0, space), type, rules: rules.join(' '), about }
 }
 
-/** `{{engine:X}}` is X, replicated in a cluster. */
-function plainEngine(line: string): string {
-  return line.replace(/\{\{engine:(.*)\}\}/, '$1')
+/** A clause after the columns: `{{engine:X}}` is X, replicated in a cluster. */
+function plainClause(clause: string): string {
+  return clause
+    .replace(/\{\{engine:(.*)\}\}/, '$1')
+    .replace(/\{\{if_known:(.*)\}\}/, ', $1')
+    .replace(/^settings \{\{durability\}\}(, )?/, (_, more) => (more ? 'settings ' : ''))
+}
+
+/** The paragraph of comments directly above a statement. */
+function commentAbove(text: string): string {
+  const lines = text.split('\n')
+  const end = lines.findIndex((line) => line !== '' && !line.startsWith('--'))
+  const above = lines.slice(0, end)
+  return wordsOf(above.slice(above.lastIndexOf('') + 1))
+}
+
+/** A mark stands for a run of comment lines, whose commas and parentheses are not SQL. */
+const marks = /@(\d+)@/
+
+function markComments(text: string): { sql: string; comments: string[] } {
+  const comments: string[] = []
+  const sql = text.replace(/(?:^[ ]*--.*\n)+/gm, (run) => {
+    comments.push(wordsOf(run.trimEnd().split('\n')))
+    return `@${comments.length - 1}@ `
+  })
+  return { sql, comments }
+}
+
+function wordsOf(lines: readonly string[]): string {
+  return oneLine(lines.map((line) => line.replace(/^\s*-- ?/, '')).join(' '))
 }
 
 function withoutComments(text: string): string {

@@ -100,7 +100,7 @@ async function mergesAreDone(columnar: ColumnarServer): Promise<void> {
   }
 }
 
-/** The engine's own merge of a finished day (migration 7), without waiting for it. */
+/** The engine's own merge of a finished day (decision 22), without waiting for it. */
 async function mergeDays(columnar: ColumnarServer): Promise<void> {
   const wait = (s: number) =>
     columnar.command(
@@ -120,7 +120,7 @@ async function mergeDays(columnar: ColumnarServer): Promise<void> {
   await wait(forceMerge_s)
 }
 
-/** As in migration 7. */
+/** As in the schema. */
 const forceMerge_s = 7_200
 
 async function stored(columnar: ColumnarServer, rows: number) {

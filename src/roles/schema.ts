@@ -2,7 +2,6 @@ import {
   type BootstrapSecrets,
   bootstrap,
   createPasswordStrength,
-  listLockedUsers,
 } from '../capabilities/access/index.ts'
 import { isMoveUnfinished } from '../capabilities/move/index.ts'
 import { type Arguments, type CommandIo, exitStatus, NoAnswer, UsageError } from '../cli/index.ts'
@@ -25,7 +24,6 @@ import {
   type Relational,
   relationalSchemaStatus,
 } from '../platform/relational/index.ts'
-import { runInInstallation } from '../platform/tenancy/index.ts'
 import { runAudited } from './audited-command.ts'
 import type { RoleContext } from './running.ts'
 import { oneShotContext } from './running.ts'
@@ -63,6 +61,8 @@ export async function migrateStores(
   const { relational, columnar } = stores
   stop.throwIfAborted()
   await assertMoveFinished(relational)
+  // Throws for a schema that cannot be migrated, before a store is changed.
+  const { pending } = await columnarSchemaStatus({ columnar })
   const migrations = new Set<string>()
   await migrateRelational({
     url: postgresUrl(config),
@@ -70,7 +70,6 @@ export async function migrateStores(
     after_statement: ({ migration }) => void migrations.add(migration),
   }).catch(explainPostgres)
   stop.throwIfAborted()
-  const { pending } = await columnarSchemaStatus({ columnar })
   await migrateColumnar({
     columnar,
     ...(config.clickhouse_cluster !== undefined && { cluster: config.clickhouse_cluster }),
@@ -92,7 +91,6 @@ export async function migrateStores(
         migrations.size + pending.length > 0 ? { outcome: 'succeeded' } : undefined,
     },
   )
-  await runInInstallation('accounts of all organizations', () => reportLockedUsers(db, logger))
 }
 
 /** Creates the first login, and adds given secrets that the store does not know. */
@@ -127,19 +125,6 @@ async function assertMoveFinished({ pool }: Relational<Tables>): Promise<void> {
   if (!(await isMoveUnfinished(pool).catch(explainPostgres))) return
   throw new MigrationRefused(
     'the data of an embedded installation is being moved into these stores: run `looptrace move` to its end, and then start again',
-  )
-}
-
-/** Logs the accounts whose password the migration to invitations removed, at each migration. */
-async function reportLockedUsers(
-  db: Relational<Tables>['db'],
-  logger: RoleContext['logger'],
-): Promise<void> {
-  const { user_ids, total } = await listLockedUsers(db)
-  if (total === 0) return
-  logger.warn(
-    { accounts: total, user_ids },
-    'accounts of several organizations need a new password, because an administrator of another organization may know the old one: set it with POST /api/v2/access/users/{user_id}/password',
   )
 }
 

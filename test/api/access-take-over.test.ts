@@ -154,9 +154,10 @@ describe('an account cannot be taken over', () => {
 
   test('a password that another person may know is replaced before a membership', async () => {
     const { user_id, token } = await app.person('old@b.example', 'member', b)
-    await app.relational.pool.query("update users set password_origin = 'legacy' where id = $1", [
-      user_id,
-    ])
+    await app.relational.pool.query(
+      "update users set password_origin = 'administrator' where id = $1",
+      [user_id],
+    )
     const invited = (await invite(app, a, 'old@b.example')).body.token
     expect(outcome(await acceptAs(invited, token))).toEqual([403, 'password_change_required'])
     await changePassword(token, 'correct horse battery', 'known to one person')

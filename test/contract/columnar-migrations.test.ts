@@ -137,18 +137,29 @@ test('in a cluster ClickHouse can parse every statement', async () => {
 })
 
 test('a setting that this version lacks is left unset', async () => {
-  const alter = 'alter table {{table:a}} modify setting'
   await write(
     '0003_c.sql',
-    `${alter} {{if_known:merge_max_block_size = 4096}}
--- statement
-${alter} {{if_known:no_such_setting = 1}}`,
+    `create table if not exists {{table:c}} (n UInt8) engine = MergeTree order by n
+settings {{durability}}{{if_known:merge_max_block_size = 4096}}{{if_known:no_such_setting = 1}}`,
   )
   await migrate()
   const [table] = await columnar.query<{ engine_full: string }>(
-    "SELECT engine_full FROM system.tables WHERE database = currentDatabase() AND name = 'a'",
+    "SELECT engine_full FROM system.tables WHERE database = currentDatabase() AND name = 'c'",
   )
   expect(table?.engine_full).toContain('merge_max_block_size = 4096')
+})
+
+test('a schema of the migrations before the first release is refused, and nothing is changed', async () => {
+  await write('0001_observations.sql', 'create table if not exists old (n UInt8) engine = Memory')
+  await rm(join(directory, '0001_a.sql'))
+  await migrate()
+  const refusal =
+    /has migration 0001_observations, this code has 0001_schema in its place.*Start with empty databases/
+  const current = { columnar, logger }
+  await expect(migrateColumnar(current)).rejects.toThrow(refusal)
+  await expect(columnarSchemaStatus({ columnar })).rejects.toBeInstanceOf(MigrationRefused)
+  const tables = await columnar.query('SHOW TABLES')
+  expect(tables).toEqual(['b', 'old', 'schema_migrations'].map((name) => ({ name })))
 })
 
 test('the numbers of the files have no gaps', async () => {

@@ -1,15 +1,8 @@
-import { cp, mkdtemp, readdir, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { openClickHouseStore } from '../../src/capabilities/storage/clickhouse/store.ts'
-import { migrateColumnar, openColumnar } from '../../src/platform/columnar/index.ts'
-import { columnarMigrationsDirectory } from '../../src/platform/columnar/migrate-columnar.ts'
-import { createLogger } from '../../src/platform/telemetry/index.ts'
-import { columnarOptions, migratedClickHouse, testClickHouse } from '../support/clickhouse.ts'
+import { migratedClickHouse, testClickHouse } from '../support/clickhouse.ts'
 import { observationOf } from '../support/observations.ts'
 
-const logger = createLogger({ role: 'test', level: 'silent' })
 const project_id = '0198c0de-0000-7000-8000-0000000000aa'
 const day_ns = 86_400_000_000_000n
 let parts: AsyncDisposableStack
@@ -47,23 +40,4 @@ test('a batch of 130 days and absurd clocks is stored, a partition for each day 
   ]
   expect(ids).toEqual(expected.toSorted())
   expect(found.find(({ partition }) => partition === '1905')?.rows).toBe('2')
-})
-
-test('a server with the older schema keeps its table and its rows', async () => {
-  const columnar = openColumnar(columnarOptions(await testClickHouse('empty')))
-  parts.defer(() => columnar.close())
-  const directory = await mkdtemp(join(tmpdir(), 'looptrace-observations-by-day-'))
-  parts.defer(() => rm(directory, { recursive: true }))
-  const older = (await readdir(columnarMigrationsDirectory)).filter((name) => name < '0007')
-  for (const name of older) await cp(join(columnarMigrationsDirectory, name), join(directory, name))
-  await migrateColumnar({ columnar, directory, logger })
-  // In the columns that the older schema has.
-  await columnar.command(
-    `INSERT INTO observations (project_id, observation_id, start_time)
-     VALUES ({project_id:UUID}, 'one', '2026-09-21 12:00:00')`,
-    { project_id },
-  )
-  await migrateColumnar({ columnar, logger })
-  const found = await columnar.query('SELECT _partition_id AS partition FROM observations')
-  expect(found).toEqual([{ partition: '202609' }])
 })

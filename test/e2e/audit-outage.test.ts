@@ -19,7 +19,7 @@ const query = async (text: string) =>
 test('migrate, repair and reset-password have records', async () => {
   const [migrated] = await query(`select * from audit_records where action = 'command.migrate'`)
   expect(migrated).toMatchObject({ actor_kind: 'command', actor_id: 'migrate', via: 'cli' })
-  expect(JSON.parse(migrated?.['change_value']).after.migrations.postgres).toContain('0034_audit')
+  expect(JSON.parse(migrated?.['change_value']).after.migrations.postgres).toContain('0001_schema')
   await runRole('migrate', cluster.env)
   const again = await query(`select seq from audit_records where action = 'command.migrate'`)
   expect(again).toHaveLength(1)

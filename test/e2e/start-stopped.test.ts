@@ -50,8 +50,8 @@ async function expectEnd(role: StartingRole): Promise<void> {
 const moments = [
   ['it creates the data folder of PostgreSQL', /creating the data folder of PostgreSQL/],
   ['PostgreSQL starts', /starting PostgreSQL/],
-  ['it migrates PostgreSQL', /0003_ingest_requests/],
-  ['it migrates ClickHouse', /0002_span_columns/],
+  ['it migrates PostgreSQL', /migrating PostgreSQL/],
+  ['it migrates ClickHouse', /migrating ClickHouse/],
   ['it listens', /"msg":"listening"/],
   ['it is ready and plays the sample', /"msg":"ready"/],
 ] as const

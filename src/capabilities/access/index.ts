@@ -91,7 +91,7 @@ export { findProjectMembers } from './roles/store.ts'
 export { declaredBy, declaredByParameter, getDeclarer } from './service-accounts/declaration.ts'
 export type { FirstLinks } from './sessions/first-link.ts'
 export { mayReadSigningKeys } from './tokens/signing-keys.ts'
-export { isInstallationAdmin, listLockedUsers } from './users/store.ts'
+export { isInstallationAdmin } from './users/store.ts'
 
 /** The routes of sign-in and of access control. */
 export function accessRoutes(access: Access): Route[] {

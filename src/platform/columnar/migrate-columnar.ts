@@ -43,10 +43,6 @@ export async function migrateColumnar(options: ColumnarMigrateOptions): Promise<
   refuseNewer(status)
   const pending = status.pending.length
   if (pending > 0) options.logger.info({ migrations: pending }, 'migrating ClickHouse')
-  const first = status.current === 0 ? migrations.filter(({ name }) => firstOfAll.has(name)) : []
-  for (const { statements } of first) {
-    for (const { text } of statements) await run(columnar, text, target)
-  }
   for (const migration of migrations.slice(status.current)) {
     await apply(options, migration, target)
   }
@@ -59,13 +55,6 @@ const noteTables = [
   engine = {{engine:ReplacingMergeTree(finished_at)}} order by version`,
   '{{distributed:schema_migrations by version}}',
 ]
-
-/**
- * Migrations that create tables with another layout than an older migration, which cannot be
- * changed while rows are written. They run first on a server without a schema, and change no other
- * server.
- */
-const firstOfAll: ReadonlySet<string> = new Set(['0007_observations_by_day'])
 
 async function readTableSettings(columnar: ColumnarServer): Promise<ReadonlySet<string>> {
   const rows = await columnar.query<{ name: string }>('SELECT name FROM system.merge_tree_settings')

@@ -31,14 +31,14 @@ test('on a cluster, creates replicated tables and a distributed table', () => {
   )
 })
 
-test('skips a statement with a setting that the version does not have', () => {
-  const change = 'alter table a modify setting {{if_known:b = 1}}'
+test('leaves out a setting that the version does not have', () => {
+  const settings = 'settings a = 1{{if_known:b = 1}}'
   const known = { database: 'd', table_settings: new Set(['b']) }
-  expect(renderStatement(change, known)).toBe('alter table a modify setting b = 1')
+  expect(renderStatement(settings, known)).toBe('settings a = 1, b = 1')
   for (const table_settings of [new Set<string>(), undefined]) {
     expect(
-      renderStatement(change, { database: 'd', ...(table_settings && { table_settings }) }),
-    ).toBe('')
+      renderStatement(settings, { database: 'd', ...(table_settings && { table_settings }) }),
+    ).toBe('settings a = 1')
   }
 })
 

@@ -16,19 +16,16 @@ export type SchemaTarget = {
  *   fsync, in a cluster its replicas, which also remember insert tokens;
  * - `{{distributed:x by key}}`: in a cluster a whole statement, the table `x` over all `x_local`;
  * - `{{distributed_alter:x change}}`: in a cluster a whole statement, the change of that table;
- * - `{{if_known:s = v}}`: `s = v`; a version without this setting does not need the statement.
+ * - `{{if_known:s = v}}`: `, s = v` after other settings; nothing in a version without this setting.
  * Throws TypeError for any other placeholder.
  */
 export function renderStatement(template: string, target: SchemaTarget): string {
-  let isNeeded = true
   const text = template.replace(/\{\{(\w+)(?::([^}]*))?\}\}/g, (_, name, argument) => {
     const fill = fillers[name]
     if (!fill) throw new TypeError(`got the placeholder {{${name}}}, expected one of ours`)
-    const filled = fill(argument ?? '', target)
-    if (filled === undefined) isNeeded = false
-    return filled ?? ''
+    return fill(argument ?? '', target)
   })
-  return isNeeded && /[^\s]/.test(text.replace(/^--.*$/gm, '')) ? text : ''
+  return /[^\s]/.test(text.replace(/^--.*$/gm, '')) ? text : ''
 }
 
 /**
@@ -38,7 +35,7 @@ export function renderStatement(template: string, target: SchemaTarget): string 
  */
 const tokens_max = 10_000
 
-const fillers: Record<string, (argument: string, target: SchemaTarget) => string | undefined> = {
+const fillers: Record<string, (argument: string, target: SchemaTarget) => string> = {
   table: (name, { cluster }) => (cluster === undefined ? name : `${name}_local`),
   on_cluster: (_, { cluster }) => (cluster === undefined ? '' : `on cluster ${quote(cluster)}`),
   engine: (engine, { cluster }) => (cluster === undefined ? engine : `Replicated${engine}`),
@@ -66,10 +63,10 @@ function distributedAlter(argument: string, { cluster }: SchemaTarget): string {
   return cluster === undefined ? '' : `alter table ${name} on cluster ${quote(cluster)} ${change}`
 }
 
-function ifKnown(argument: string, { table_settings }: SchemaTarget): string | undefined {
+function ifKnown(argument: string, { table_settings }: SchemaTarget): string {
   const [, name = ''] = /^(\w+) = .+$/.exec(argument) ?? []
   if (name === '') throw new TypeError(`got {{if_known:${argument}}}, expected "setting = value"`)
-  return table_settings?.has(name) ? argument : undefined
+  return table_settings?.has(name) ? `, ${argument}` : ''
 }
 
 function quote(name: string): string {

@@ -39,6 +39,19 @@ test('line ends do not change the statements or the checksum', () => {
   )
 })
 
+test('comments do not change the checksum, separators do', () => {
+  const checksumOf = (source: string) => parseMigration('0001_a.sql', source).checksum
+  const { checksum } = parseMigration(
+    '0001_a.sql',
+    '-- A table.\ncreate table a (\n  -- A number.\n  n int\n)',
+  )
+  expect(checksumOf('-- Numbers.\ncreate table a (\n  n int\n)')).toBe(checksum)
+  expect(checksumOf('create table a (\n  n bigint\n)')).not.toBe(checksum)
+  expect(checksumOf('select 1\n-- statement\nselect 2')).not.toBe(
+    checksumOf('select 1\n-- statement without transaction\nselect 2'),
+  )
+})
+
 test.each([
   ['1_a.sql', 'select 1'],
   ['0001-a.sql', 'select 1'],
@@ -81,4 +94,11 @@ test('rejects a changed file and a file numbered below an applied one', () => {
   const changed = row(1, { checksum: 'b'.repeat(64) })
   expect(() => compareSchema(files, [changed])).toThrow(/0001_a: checksum \w{12}, but bbbbbbbbbbbb/)
   expect(() => compareSchema(files, [row(2)])).toThrow('0001_a is not applied, but later ones are')
+})
+
+test('a schema of other migrations is refused, with what to do', () => {
+  const unreleased = { name: '0001_access', checksum: 'c'.repeat(64) }
+  expect(() => compareSchema(files, [row(1, unreleased), row(2), row(3)])).toThrow(
+    /has migration 0001_access, this code has 0001_a in its place.*Start with empty databases/,
+  )
 })

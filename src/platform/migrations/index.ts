@@ -4,9 +4,12 @@ import { readdir, readFile } from 'node:fs/promises'
 /** One numbered file of SQL, split into statements. */
 export type Migration = {
   version: number
-  /** The file's name without `.sql`, such as `0001_access`. */
+  /** The file's name without `.sql`, such as `0001_schema`. */
   name: string
-  /** SHA-256 of the text in hex, with `\n` as line ends on every platform. */
+  /**
+   * SHA-256 in hex of the text, with `\n` as line ends on every platform. Lines of comments do not
+   * count, so that the description of a table can change after it was applied.
+   */
   checksum: string
   statements: readonly MigrationStatement[]
 }
@@ -60,12 +63,18 @@ export function parseMigration(file: string, source: string): Migration {
   return {
     version: Number(match[1]),
     name: file.slice(0, -'.sql'.length),
-    checksum: createHash('sha256').update(text).digest('hex'),
+    checksum: createHash('sha256').update(withoutComments(text)).digest('hex'),
     statements,
   }
 }
 
 const separator = /^-- statement( without transaction)?$/
+
+/** Removes the lines of comments except separators. */
+function withoutComments(text: string): string {
+  const lines = text.split('\n')
+  return lines.filter((line) => separator.test(line.trimEnd()) || !/^\s*--/.test(line)).join('\n')
+}
 
 function splitStatements(text: string): MigrationStatement[] {
   const statements: { lines: string[]; transactional: boolean }[] = []
@@ -128,7 +137,7 @@ export function refuseNewer(status: SchemaStatus): void {
 
 /**
  * Compares this code's migrations with the migrations recorded in a store. Throws MigrationRefused
- * when an applied migration differs from this code's file.
+ * when an applied migration differs from this code's file or has another name.
  */
 export function compareSchema(
   migrations: readonly Migration[],
@@ -154,6 +163,11 @@ export function compareSchema(
 
 function refuseChanged(row: AppliedMigration, file: Migration | undefined): void {
   if (file === undefined || file.checksum === row.checksum) return
+  if (file.name !== row.name) {
+    throw new MigrationRefused(
+      `the schema has migration ${row.name}, this code has ${file.name} in its place: no migration leads from that unreleased schema to this one. Start with empty databases and an empty data folder, or keep the commit that made the schema`,
+    )
+  }
   throw new MigrationRefused(
     `migration ${file.name}: checksum ${file.checksum.slice(0, 12)}, but ` +
       `${row.checksum.slice(0, 12)} is applied: undo the change and write a new migration`,

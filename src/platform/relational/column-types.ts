@@ -17,14 +17,14 @@ export type InstantOrNull = ColumnType<
 /** An `Instant` with the default `now()`. */
 export type InstantByDefault = ColumnType<string, string | Date | undefined, string | Date>
 
-/** A `bigint` count with the default 0. Read as a number, exact up to 2^53. */
-export type CountByDefault = ColumnType<number, number | undefined, number>
-
-/** A `numeric(20,9)` of US dollars, read and written as decimal text: a float would lose digits. */
-export type DollarsByDefault = ColumnType<string, string | undefined, string>
-
-/** A column with a default. */
+/**
+ * A column with a default. A `bigint` is read as a number, exact up to 2^53; a `numeric` is read
+ * and written as decimal text, because a float would lose digits.
+ */
 export type ByDefault<T> = ColumnType<T, T | undefined, T>
+
+/** A column that the database computes. */
+export type Computed<T> = ColumnType<T, never, never>
 
 /** A nullable column, null by default. */
 export type OrNull<T> = ColumnType<T | null, T | null | undefined, T | null>
@@ -34,5 +34,11 @@ export type OrNull<T> = ColumnType<T | null, T | null | undefined, T | null>
  */
 export type Json<T> = ColumnType<T, string, string>
 
+/** A `Json` with a default. */
+export type JsonByDefault<T> = ColumnType<T, string | undefined, string>
+
 /** A nullable `Json`, null by default. */
 export type JsonOrNull<T> = ColumnType<T | null, string | null | undefined, string | null>
+
+/** A JSON object of a shape that the capability of the table knows. */
+export type JsonRecord = Record<string, unknown>

@@ -6,9 +6,13 @@ export {
   sql,
   type Transaction,
 } from 'kysely'
-export type { AccessTables, PasswordOrigin } from './access-tables.ts'
-export type { AuditTables } from './audit-tables.ts'
-export type { CertificationTables } from './certification-tables.ts'
+export type { AccessTables } from './access-tables.ts'
+export type {
+  ArchiveSchedule,
+  PasswordOrigin,
+  RetentionDays,
+  TaskVerdict,
+} from './column-values.ts'
 export { noteChanges, type OnCommitted } from './committed-changes.ts'
 export {
   assertDatabaseEmpty,
@@ -21,17 +25,7 @@ export {
   type EmbeddedPostgresOptions,
   startEmbeddedPostgres,
 } from './embedded/start-embedded-postgres.ts'
-export type { FeedbackTables } from './feedback-tables.ts'
 export { deleteExpiredIdempotencyKeys, openIdempotencyStore } from './idempotency-store.ts'
-export type { IncidentTables } from './incident-tables.ts'
-export type { InsightTables } from './insight-tables.ts'
-export type {
-  ArchiveSchedule,
-  ArchiveTables,
-  JobTables,
-  RetentionDays,
-  RetentionTables,
-} from './lifecycle-tables.ts'
 export { afterPosition, allOf, type Fragment } from './list-conditions.ts'
 export {
   type AppliedStatement,
@@ -40,20 +34,27 @@ export {
   migrateRelational,
   relationalSchemaStatus,
 } from './migrate-relational.ts'
-export type {
-  CaptureTables,
-  HotTables,
-  IngestTables,
-  RouteTables,
-  SavedQueryTables,
-} from './observation-tables.ts'
-export type { OnboardingTables } from './onboarding-tables.ts'
 export { openRelational, type Relational, type RelationalOptions } from './open-relational.ts'
 export { ownedBy } from './owned-by.ts'
 export { type BoundedRead, ReadOverTime, readBounded } from './read-bounded.ts'
 export type { ScopedPool } from './scoped-pool.ts'
 export { storableJson, storableText } from './storable.ts'
-export type { DetectionTables, TaskTables, TaskVerdict } from './task-tables.ts'
+export type { ArchiveTables } from './tables/archive-tables.ts'
+export type { AuditTables } from './tables/audit-tables.ts'
+export type { CaptureTables } from './tables/capture-tables.ts'
+export type { CertificationTables } from './tables/certification-tables.ts'
+export type { DetectionTables } from './tables/detection-tables.ts'
+export type { FeedbackTables } from './tables/feedback-tables.ts'
+export type { HotTables } from './tables/hot-tables.ts'
+export type { IncidentTables } from './tables/incident-tables.ts'
+export type { IngestTables } from './tables/ingest-tables.ts'
+export type { InsightTables } from './tables/insight-tables.ts'
+export type { JobTables } from './tables/job-tables.ts'
+export type { OnboardingTables } from './tables/onboarding-tables.ts'
+export type { RetentionTables } from './tables/retention-tables.ts'
+export type { RouteTables } from './tables/route-tables.ts'
+export type { SavedQueryTables } from './tables/saved-query-tables.ts'
+export type { TaskTables } from './tables/task-tables.ts'
+export type { VerificationTables } from './tables/verification-tables.ts'
 export { partitionPolicy, tablesWithoutPolicy } from './tenant-policies.ts'
 export { asStoreProblem, isLockTimeout, isRelationalUnavailable } from './unavailable.ts'
-export type { VerificationTables } from './verification-tables.ts'

@@ -1,4 +1,4 @@
-import type { AccessTables, Kysely, PasswordOrigin } from '../../../platform/relational/index.ts'
+import type { AccessTables, Kysely } from '../../../platform/relational/index.ts'
 import { visibleProjects } from '../roles/store.ts'
 import { revokeSignIns } from '../tokens/store.ts'
 
@@ -10,7 +10,6 @@ export type Login = {
   email: string
   password_hash: string | null
   disabled_at: string | null
-  password_origin: PasswordOrigin | null
   session_number: number
 }
 
@@ -50,7 +49,7 @@ export function replacePassword(
 function logins(db: Db) {
   return db
     .selectFrom('users')
-    .select(['id', 'email', 'password_hash', 'disabled_at', 'password_origin', 'session_number'])
+    .select(['id', 'email', 'password_hash', 'disabled_at', 'session_number'])
 }
 
 /** Sets a user's default project; false when the user cannot see the project. */

@@ -196,7 +196,7 @@ async function ownAccount(trx: Db, about: Acceptance & { user_id: string }): Pro
       detail: 'The invitation is for another e-mail address. Sign in as that person.',
     })
   }
-  if (user.password_origin === 'legacy' || user.password_origin === 'administrator') {
+  if (user.password_origin === 'administrator') {
     throw problem('password_change_required', {
       detail:
         'Another person may know your password. Replace it with PUT /api/v1/auth/password, then accept.',

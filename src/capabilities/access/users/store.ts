@@ -209,24 +209,6 @@ export function setUserDisabled(
   })
 }
 
-/**
- * Returns the accounts whose password ended with the migration to invitations and was not replaced
- * yet: at most 100 ids, and their number.
- */
-export async function listLockedUsers(
-  db: Pick<Db, 'selectFrom'>,
-): Promise<{ user_ids: string[]; total: number }> {
-  const rows = await db
-    .selectFrom('users')
-    .select(['id', sql<number>`count(*) over ()`.as('total')])
-    .where('password_origin', '=', 'legacy')
-    .where('password_hash', 'is', null)
-    .orderBy('id')
-    .limit(100)
-    .execute()
-  return { user_ids: rows.map(({ id }) => id), total: rows[0]?.total ?? 0 }
-}
-
 const userColumns = [
   'id',
   'email',

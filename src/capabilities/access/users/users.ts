@@ -17,7 +17,7 @@ import {
 import { assertStrong } from '../passwords/password-strength.ts'
 import { insertUser, isInstallationAdmin, listUsers } from './store.ts'
 
-const passwordOrigins = ['self', 'administrator', 'installation', 'legacy'] as const
+const passwordOrigins = ['self', 'administrator', 'installation'] as const
 const originField = z.enum(passwordOrigins).meta({ id: 'PasswordOrigin' })
 
 /** A user in a reply to an administrator of the installation. */
@@ -33,11 +33,7 @@ export const userSchema = record('User', {
   installation_admin: z.boolean(),
   must_change_password: z.boolean(),
   has_password: z.boolean(),
-  password_origin: originField
-    .nullable()
-    .describe(
-      'Who chose the password. `legacy`: unknown, because the account is older than invitations.',
-    ),
+  password_origin: originField.nullable().describe('Who chose the password; null without one.'),
 })
 
 /** GET /api/v2/access/users: all users, for administrators of the installation. */

@@ -20,7 +20,7 @@ const hour_ms = 3_600_000
 
 /**
  * Maximum time from the start of a call to the time at which it counts: seven days. Observations are
- * sorted by their start; those stored before a range are skipped by an index (migration 0012).
+ * sorted by their start; those stored before a range are skipped by the index `by_stored`.
  */
 export const lookBack_ms = 7 * 24 * hour_ms
 

@@ -15,7 +15,7 @@ const day_ms = 24 * hour_ms
 /** Age at which the table drops minutes is 35 days. Older windows are read from observations. */
 export const minutesKept_ms = 34 * day_ms
 
-/** Up to when the minutes of a project have all rows that were stored; see migration 0010. */
+/** Up to when the minutes of a project have all rows that were stored. */
 export type Done = { until_ms: number; late_until_ms: number }
 
 /** Reads up to when the minutes of a project are complete; undefined before they are filled. */

@@ -113,10 +113,7 @@ stays the same.
 `
 }
 
-/**
- * Whether a person never had a password, and so signs in at the external issuer. An account whose
- * password was removed by the migration to invitations still has a password origin.
- */
-function signsInElsewhere({ password_hash, password_origin }: Login): boolean {
-  return password_hash === null && password_origin === null
+/** Whether a person has no password, and so signs in at the external issuer. */
+function signsInElsewhere({ password_hash }: Login): boolean {
+  return password_hash === null
 }
