@@ -81,7 +81,7 @@ interface CapturePoliciesTable {
 type StoredMask = {
   name: string
   pattern: string | null
-  keys: string[] | null
+  keys: readonly string[] | null
   replacement: string
 }
 

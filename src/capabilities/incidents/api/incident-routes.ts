@@ -16,7 +16,7 @@ import {
   resolveIncident,
 } from './incidents/moves.ts'
 import { snoozeIncident, unsnoozeIncident } from './incidents/snooze.ts'
-import { getDefaultRoute, putDefaultRoute } from './rules/default-route.ts'
+import { defaultRouteRoutes } from './rules/default-route.ts'
 import { previewIncidentRule } from './rules/preview.ts'
 import {
   deleteIncidentRule,
@@ -43,8 +43,7 @@ export function incidentRoutes(deps: IncidentRoutesDeps): Route[] {
     getIncidentRule(deps),
     putIncidentRule(deps),
     deleteIncidentRule(deps),
-    getDefaultRoute(deps),
-    putDefaultRoute(deps),
+    ...defaultRouteRoutes(deps),
     listSuppressions(deps),
     postSuppression(deps),
     previewSuppression(deps),

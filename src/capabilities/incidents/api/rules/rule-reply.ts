@@ -8,7 +8,7 @@ import { splitTiers } from '../../rules/burn-tiers.ts'
 import { burnRateSchema } from '../../rules/condition-kinds.ts'
 import { type Rule, ruleFields, ruleKindSchema } from '../../rules/rule.ts'
 import { canonicalRule } from '../../rules/written-rule.ts'
-import { findRoute } from '../../store/default-route.ts'
+import { routeTable } from '../../store/default-route.ts'
 import type { IncidentRoutesDb } from '../contract.ts'
 import { channelNames, type RuleEvaluation, readEvaluations } from './evaluation-store.ts'
 import { ruleReferences, type StoredRule } from './store.ts'
@@ -111,13 +111,13 @@ export async function knownNames(
     channelNames(db, project_id),
     inhibits ? ruleReferences(db, project_id) : [],
     findProjectMembers(db, { project_id, named: [...new Set(assigned)] }),
-    findRoute(db, project_id),
+    routeTable.read(db, project_id),
   ])
   return {
     channels,
     rules: new Set(references.map(({ name }) => name)),
     members: new Set(members.flatMap(({ id, email }) => [id, email])),
-    route: route?.spec,
+    route: route.spec,
   }
 }
 
