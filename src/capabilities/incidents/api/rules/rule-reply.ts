@@ -2,7 +2,6 @@ import { z } from 'zod'
 import { managedByField } from '../../../../model/managed-by.ts'
 import { record } from '../../../../model/named-schemas.ts'
 import { severities } from '../../../../model/severity.ts'
-import { Answer, etagOf } from '../../../../platform/http/index.ts'
 import { findProjectMembers } from '../../../access/index.ts'
 import { splitTiers } from '../../rules/burn-tiers.ts'
 import { burnRateSchema } from '../../rules/condition-kinds.ts'
@@ -67,7 +66,7 @@ export const ruleSchema = record('IncidentRule', {
   evaluation: evaluationSchema,
 })
 
-export type RuleReply = z.input<typeof ruleSchema>
+type RuleReply = z.input<typeof ruleSchema>
 
 /** Returns the replies of rules of a project, with their evaluations and warnings. */
 export async function toReplies(
@@ -85,18 +84,6 @@ export async function toReplies(
     ),
   ])
   return rules.map((rule) => toReply(rule, evaluations.get(rule.id), known))
-}
-
-/** Returns the answer of one rule, with its ETag. */
-export async function toAnswer(
-  db: IncidentRoutesDb,
-  rule: StoredRule,
-  status?: 200 | 201,
-): Promise<Answer<RuleReply>> {
-  const [reply] = await toReplies(db, rule.project_id, [rule])
-  if (reply === undefined) throw new Error('one rule has one reply')
-  const headers = { etag: etagOf(rule.version) }
-  return new Answer(reply, { headers, ...(status !== undefined && { status }) })
 }
 
 /** Reads the names that rules of a project refer to. */
@@ -122,7 +109,7 @@ export async function knownNames(
 }
 
 function toReply(
-  { id: rule_id, project_id: _, spec: stored, ...row }: StoredRule,
+  { id: rule_id, project_id: _, suspended: __, spec: stored, ...row }: StoredRule,
   evaluated: RuleEvaluation | undefined,
   known: KnownNames,
 ): RuleReply {
