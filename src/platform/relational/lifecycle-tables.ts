@@ -36,7 +36,7 @@ interface RetentionPoliciesTable {
   project_id: string
   days: Json<RetentionDays>
   /** Overrides of `days` per environment. */
-  environments: Json<{ environment: string; days: Partial<RetentionDays> }[]>
+  environments: Json<readonly { environment: string; days: Partial<RetentionDays> }[]>
   archive_before_delete: boolean
   archive: JsonOrNull<ArchiveSchedule>
   /** When `archive` was last set. Earlier runs of the schedule are not due. */
