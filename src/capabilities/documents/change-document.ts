@@ -1,7 +1,7 @@
-import { problem } from '../../kernel/problem.ts'
+import { type Problem, problem } from '../../kernel/problem.ts'
 import { type ManagedBy, type ResourceName, refuseUnlessOwner } from '../../model/managed-by.ts'
 import { assertVersion, type RequestHeaders } from '../../platform/http/index.ts'
-import type { DocumentKey, NamedRow, NamedTable } from './named-table.ts'
+import type { DocumentFilter, DocumentKey, NamedRow, NamedTable } from './named-table.ts'
 import type { AnyDatabase } from './versioned-table.ts'
 
 /** How documents of a kind are changed. */
@@ -13,9 +13,11 @@ export type DocumentRules<Row extends NamedRow, Spec, Db extends AnyDatabase> = 
   documents_max: number
   /** Whether a resource of a cluster can declare a document. */
   is_owned: boolean
+  /** Whether an author may see and change a document; by default all may. */
+  isVisible?: (document: Row, author: string) => boolean
   /**
-   * Checks a change further and returns the columns that it sets, with fields that only its reply
-   * shows. Returns undefined for a change that changes nothing, which is not written.
+   * Checks a change further and returns the columns that it sets. Returns undefined for a change
+   * that changes nothing, which is not written.
    */
   toColumns: (trx: Db, change: ChangeOf<Row, Spec>) => Promise<WrittenColumns<Row> | undefined>
   /** Runs in the transaction of a deletion. */
@@ -33,7 +35,13 @@ export type DocumentChange<Spec> = DocumentKey & {
 /** A change with the document before it; undefined for a new one. */
 export type ChangeOf<Row, Spec> = DocumentChange<Spec> & { before: Row | undefined }
 
-type WrittenColumns<Row> = { columns: Partial<Row>; shown_once?: object | undefined }
+type WrittenColumns<Row> = {
+  columns: Partial<Row>
+  /** Chooses the document that has the name, which no two documents may have. */
+  unique?: DocumentFilter & { name: string }
+  /** Fields that only the reply to the change shows. */
+  shown_once?: object | undefined
+}
 
 /** A document after a change, and fields that only the reply to the change shows. */
 export type WrittenDocument<Row> = {
@@ -79,7 +87,7 @@ export function replaceDocument<Row extends NamedRow, Spec, Db extends AnyDataba
   const { table } = rules
   const { headers, ...given } = change
   return table.change(db, change.project_id, async (trx) => {
-    const before = await lockUnchanged(trx, rules, { ...change, by: change.managed_by })
+    const before = await lockUnchanged(trx, rules, { ...change, owner: change.managed_by })
     const written = await toColumns(trx, rules, { ...given, before })
     if (written === undefined) return { document: before, is_new: false }
     const document = await table.replace(trx, change, written.columns)
@@ -90,7 +98,8 @@ export function replaceDocument<Row extends NamedRow, Spec, Db extends AnyDataba
 /** Who deletes a document. With `retain` only its declaration is removed. */
 export type Deletion = DocumentKey & {
   headers: RequestHeaders
-  by: ResourceName | null
+  owner: ResourceName | null
+  by: string
   at: string
   is_operator: boolean
   retain: boolean
@@ -122,11 +131,13 @@ export function deleteDocument<Row extends NamedRow, Spec, Db extends AnyDatabas
 async function lockUnchanged<Row extends NamedRow, Spec, Db extends AnyDatabase>(
   trx: Db,
   rules: DocumentRules<Row, Spec, Db>,
-  { headers, by, ...key }: DocumentKey & { headers: RequestHeaders; by: ResourceName | null },
+  { headers, owner, by, ...key }: Pick<Deletion, 'headers' | 'owner' | 'by' | 'project_id' | 'id'>,
 ): Promise<Row> {
   const document = await rules.table.lock(trx, key)
-  if (document === undefined) throw rules.table.notFound(key.id)
-  refuseUnlessOwner(document.managed_by ?? null, by)
+  if (document === undefined || rules.isVisible?.(document, by) === false) {
+    throw rules.table.notFound(key.id)
+  }
+  refuseUnlessOwner(document.managed_by ?? null, owner)
   assertVersion(headers, document.version)
   return document
 }
@@ -142,24 +153,26 @@ async function toColumns<Row extends NamedRow, Spec, Db extends AnyDatabase>(
   const { project_id, id, managed_by, at, by } = change
   const owner = rules.is_owned && { managed_by }
   const columns = { ...written.columns, ...owner, updated_at: at, updated_by: by }
-  const { name } = columns
-  const other = name === undefined ? undefined : await rules.table.findBy(trx, project_id, { name })
-  if (other !== undefined && other.id !== id) throw nameTaken(rules.table.noun, other, change)
+  const { unique } = written
+  const other = unique && (await rules.table.findBy(trx, project_id, unique))
+  if (other && other.id !== id) {
+    throw nameTaken({ noun: rules.table.noun, name: unique.name }, other.managed_by, managed_by)
+  }
   return { ...written, columns }
 }
 
 /** A namespace learns only the names of its own resources. */
 function nameTaken(
-  noun: string,
-  { name, managed_by: owner }: NamedRow,
-  by: DocumentChange<unknown>,
-) {
+  { noun, name }: { noun: string; name: string },
+  owner: ManagedBy | null | undefined,
+  by: ManagedBy | null,
+): Problem {
   const whose =
-    owner == null || owner.namespace !== by.managed_by?.namespace
+    owner == null || owner.namespace !== by?.namespace
       ? `another ${noun} of the project`
       : `the ${noun} of ${owner.kind} ${owner.namespace}/${owner.name}`
   return problem('name_taken', {
-    detail: `name: got "${name}", the name of ${whose}`,
+    detail: `name: got ${JSON.stringify(name.slice(0, 80))}, the name of ${whose}`,
     faults: [{ pointer: '/name', detail: 'already in use' }],
   })
 }

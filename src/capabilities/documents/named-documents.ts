@@ -3,7 +3,7 @@ import { newId } from '../../kernel/ids.ts'
 import type { ProblemCode } from '../../kernel/problem.ts'
 import type { Clock } from '../../kernel/time.ts'
 import { idAfter, idPage, idPageQuery } from '../../model/id-pages.ts'
-import { flagParameter, textParameter } from '../../model/list-query.ts'
+import { flagParameter } from '../../model/list-query.ts'
 import { type ManagedBy, managedByParameter } from '../../model/managed-by.ts'
 import { record } from '../../model/named-schemas.ts'
 import {
@@ -13,6 +13,7 @@ import {
   etagOf,
   ifMatchHeader,
   type Route,
+  type RouteAuth,
   type RouteScope,
 } from '../../platform/http/index.ts'
 import { declaredByParameter, getDeclarer } from '../access/index.ts'
@@ -44,7 +45,7 @@ export type NamedDocuments<
     /** Name of the reply, and of its field with the documents. */
     reply: string
     field: string
-    /** Parameters that choose documents, beside `name` and `managed_by`. */
+    /** Parameters that choose documents, beside `managed_by`. */
     filter?: Readonly<Record<string, z.ZodType<string | undefined>>>
   }
   /** `again` describes the answer when the resource declares a document already. */
@@ -54,15 +55,18 @@ export type NamedDocuments<
   delete: Operation
   reads: ProjectScope
   writes: ProjectScope
+  /** Credentials that changes accept; by default access tokens alone. */
+  write_auth?: RouteAuth
   body: z.ZodType<Spec & { managed_by?: ManagedBy | undefined }>
   reply: Reply
-  /** Whether no two documents of a project have the same name. */
-  is_named: boolean
+  /** Errors of POST and PUT, and those of PUT alone. */
+  errors?: readonly ProblemCode[]
+  put_errors?: readonly ProblemCode[]
   /** Fields of the reply that are shown once. */
   shown_once?: readonly string[]
   /** Selects a page, if not by columns alone. */
   select?: (
-    project_id: string,
+    caller: Caller,
     page: DocumentPage & { filter: DocumentFilter },
   ) => Promise<{ rows: readonly Row[]; counted: number }>
   /** Returns the replies of some documents of a project for a caller, in the same order. */
@@ -92,18 +96,19 @@ class RouteParts<Row extends NamedRow, Spec, Reply extends z.ZodType, Db extends
 
   constructor(deps: Deps<Db>, declared: NamedDocuments<Row, Spec, Reply, Db>) {
     const { table, is_owned } = declared
-    const { noun, not_found } = table
+    const { noun, not_found, id_name } = table
     this.#deps = deps
     this.#declared = declared
-    this.#params = z.strictObject({ [`${noun}_id`]: z.string().describe(`Id of the ${noun}.`) })
+    this.#params = z.strictObject({ [id_name]: z.string().describe(`Id of the ${noun}.`) })
     const managed = is_owned ? (['managed_by_kubernetes'] as const) : []
     this.#errors = [not_found, ...managed, 'precondition_failed', 'store_unavailable']
   }
 
   list(): Route {
-    const { url, title, table, list, reads, reply, is_named, is_owned } = this.#declared
-    const { noun } = table
-    const select = this.#declared.select ?? ((id, page) => table.select(this.#deps.db, id, page))
+    const { url, title, table, list, reads, reply, is_owned } = this.#declared
+    const select =
+      this.#declared.select ??
+      (({ project_id }, page) => table.select(this.#deps.db, project_id, page))
     return defineRoute({
       method: 'GET',
       url,
@@ -112,12 +117,11 @@ class RouteParts<Row extends NamedRow, Spec, Reply extends z.ZodType, Db extends
       auth: 'jwt_or_key',
       scope: reads,
       query: z.strictObject({
-        ...(is_named && { name: textParameter(`Only the ${noun} with this name.`, 63) }),
         ...list.filter,
         ...(is_owned && {
           managed_by: managedByParameter
             .optional()
-            .describe(`Only the ${noun} that this resource declares.`),
+            .describe(`Only the ${table.noun} that this resource declares.`),
         }),
         ...idPageQuery,
       }),
@@ -133,7 +137,7 @@ class RouteParts<Row extends NamedRow, Spec, Reply extends z.ZodType, Db extends
         const chosen = Object.keys(list.filter ?? {}).map((name) => filter[name] ?? '')
         const name = [title, ...chosen].join(' ')
         const before = idAfter(name, cursor)
-        const result = await select(caller.project_id, { filter, before, limit: limit + 1 })
+        const result = await select(caller, { filter, before, limit: limit + 1 })
         const page = idPage(result, { list: name, limit, idOf: ({ id }) => id })
         const documents = await this.#declared.toReplies(page.items, caller)
         return { [list.field]: documents, ...page.info }
@@ -146,7 +150,7 @@ class RouteParts<Row extends NamedRow, Spec, Reply extends z.ZodType, Db extends
    * document with 200, so that an operator that crashed after the first call can repeat it.
    */
   create(): Route {
-    const { url, create, writes, body, reply, shown_once, is_named } = this.#declared
+    const { url, create, writes, body, reply, shown_once, errors = [] } = this.#declared
     return defineRoute({
       method: 'POST',
       url,
@@ -154,17 +158,14 @@ class RouteParts<Row extends NamedRow, Spec, Reply extends z.ZodType, Db extends
       summary: create.summary,
       etag: true,
       status: 201,
-      auth: 'jwt',
+      auth: this.#declared.write_auth ?? 'jwt',
       scope: writes,
       idempotent: true,
       ...(shown_once && { shown_once }),
       body,
       reply,
       ...(create.again && { also: { status: 200, description: create.again, reply } }),
-      errors: [
-        ...(is_named ? (['name_taken'] as const) : []),
-        ...(['limit_reached', 'store_unavailable'] as const),
-      ],
+      errors: [...errors, 'limit_reached', 'store_unavailable'],
       handle: async ({ body: given, caller }) => {
         const change = { ...this.#changeOf(given, caller), id: newId() }
         const written = await createDocument(this.#deps.db, this.#declared, change)
@@ -188,26 +189,29 @@ class RouteParts<Row extends NamedRow, Spec, Reply extends z.ZodType, Db extends
       errors: [table.not_found, 'store_unavailable'],
       handle: async ({ params, caller }) => {
         const key = { project_id: caller.project_id, id: this.#idIn(params) }
-        return this.#toAnswer({ document: await table.read(this.#deps.db, key) }, caller)
+        const document = await table.read(this.#deps.db, key)
+        const isVisible = this.#declared.isVisible?.(document, requesterOf(caller)) ?? true
+        if (!isVisible) throw table.notFound(key.id)
+        return this.#toAnswer({ document }, caller)
       },
     })
   }
 
   put(): Route {
-    const { item_url, put, writes, body, reply, is_named } = this.#declared
+    const { item_url, put, writes, body, reply, errors = [], put_errors = [] } = this.#declared
     return defineRoute({
       method: 'PUT',
       url: item_url,
       id: put.id,
       summary: put.summary,
       etag: true,
-      auth: 'jwt',
+      auth: this.#declared.write_auth ?? 'jwt',
       scope: writes,
       headers: [ifMatchHeader],
       params: this.#params,
       body,
       reply,
-      errors: [...this.#errors, ...(is_named ? (['name_taken'] as const) : [])],
+      errors: [...this.#errors, ...errors, ...put_errors],
       handle: async ({ params, body: given, caller, headers }) => {
         const change = { ...this.#changeOf(given, caller), id: this.#idIn(params), headers }
         return this.#toAnswer(await replaceDocument(this.#deps.db, this.#declared, change), caller)
@@ -229,7 +233,7 @@ class RouteParts<Row extends NamedRow, Spec, Reply extends z.ZodType, Db extends
       id: operation.id,
       summary: operation.summary,
       status: 204,
-      auth: 'jwt',
+      auth: this.#declared.write_auth ?? 'jwt',
       scope: writes,
       headers: [ifMatchHeader],
       params: this.#params,
@@ -241,7 +245,8 @@ class RouteParts<Row extends NamedRow, Spec, Reply extends z.ZodType, Db extends
           project_id: caller.project_id,
           id: this.#idIn(params),
           headers,
-          by: getDeclarer(caller, { managed_by, take_over: retain }),
+          owner: getDeclarer(caller, { managed_by, take_over: retain }),
+          by: requesterOf(caller),
           at: this.#now(),
           is_operator: caller.kind === 'operator',
           retain,
@@ -256,7 +261,7 @@ class RouteParts<Row extends NamedRow, Spec, Reply extends z.ZodType, Db extends
   }
 
   #idIn(params: Record<string, string>): string {
-    return params[`${this.#declared.table.noun}_id`] ?? ''
+    return params[this.#declared.table.id_name] ?? ''
   }
 
   #changeOf(body: Spec & { managed_by?: ManagedBy | undefined }, caller: Caller) {

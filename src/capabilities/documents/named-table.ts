@@ -31,8 +31,10 @@ export type DocumentPage = { before: string | undefined; limit: number }
 
 /** A table of documents of which a project has several, each with an id. */
 export class NamedTable<Row extends NamedRow> extends VersionedTable<Row> {
-  /** Noun of a document, such as `rule`. Its id is `rule_id` in paths and errors. */
+  /** Noun of a document, such as `saved query`. */
   readonly noun: string
+  /** Name of its id in paths and errors, such as `saved_query_id`. */
+  readonly id_name: string
   /** Code of the error for an id that no document of the project has. */
   readonly not_found: ProblemCode
 
@@ -47,6 +49,7 @@ export class NamedTable<Row extends NamedRow> extends VersionedTable<Row> {
   ) {
     super(name, json)
     this.noun = noun
+    this.id_name = `${noun.replaceAll(' ', '_')}_id`
     this.not_found = not_found
   }
 
@@ -69,9 +72,9 @@ export class NamedTable<Row extends NamedRow> extends VersionedTable<Row> {
 
   /** Returns the error for an id that no document of the project has. */
   notFound(id: string): Problem {
-    const { noun } = this
+    const { noun, id_name } = this
     return problem(this.not_found, {
-      detail: `${noun}_id: got "${id.slice(0, 80)}", expected the id of a ${noun} of this project`,
+      detail: `${id_name}: got "${id.slice(0, 80)}", expected the id of a ${noun} of this project`,
     })
   }
 

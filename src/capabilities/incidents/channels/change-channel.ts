@@ -56,7 +56,8 @@ function toColumns(deps: ChannelRoutesDeps, change: ChannelChange) {
     disabled_reason: disabled ? (before?.disabled_reason ?? `by ${by}`) : null,
   }
   const { generated_secret } = merged
-  return { columns, shown_once: generated_secret === undefined ? undefined : { generated_secret } }
+  const shown_once = generated_secret === undefined ? undefined : { generated_secret }
+  return { columns, unique: { name }, shown_once }
 }
 
 /**

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { textParameter } from '../../../model/list-query.ts'
 import { record } from '../../../model/named-schemas.ts'
 import type { Route } from '../../../platform/http/index.ts'
 import { declaredBy } from '../../access/index.ts'
@@ -27,6 +28,7 @@ export function notificationChannelRoutes(deps: ChannelRoutesDeps): Route[] {
       summary: 'Notification channels, newest first',
       reply: 'NotificationChannelList',
       field: 'channels',
+      filter: { name: textParameter('Only the channel with this name.', 63) },
     },
     create: {
       id: 'createNotificationChannel',
@@ -43,7 +45,7 @@ export function notificationChannelRoutes(deps: ChannelRoutesDeps): Route[] {
       managed_by: declaredBy,
     }).superRefine(checkChannel),
     reply: channelSchema,
-    is_named: true,
+    errors: ['name_taken'],
     shown_once: ['generated_secret'],
     toReplies: async (channels, { kind }) =>
       channels.map((channel) => toChannelReply(channel, deps, kind === 'operator')),

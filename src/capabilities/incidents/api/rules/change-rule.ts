@@ -47,7 +47,8 @@ async function toColumns(
   const references = await ruleReferences(trx, project_id)
   checkInhibition([spec, ...references.filter((other) => other.id !== id)])
   if (before !== undefined && !isEqual) await orphanIncidents(trx, before, at)
-  return { columns: { name: spec.name, kind: kindOf(spec), spec, suspended: spec.suspend } }
+  const { name, suspend: suspended } = spec
+  return { columns: { name, kind: kindOf(spec), spec, suspended }, unique: { name } }
 }
 
 function isSame(one: unknown, other: unknown): boolean {

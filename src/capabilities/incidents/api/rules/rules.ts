@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { textParameter } from '../../../../model/list-query.ts'
 import { refuseUnstorable } from '../../../../model/storable.ts'
 import type { Route } from '../../../../platform/http/index.ts'
 import { declaredBy } from '../../../access/index.ts'
@@ -37,7 +38,10 @@ export function incidentRuleRoutes(deps: IncidentRoutesDeps): Route[] {
       summary: 'Incident rules, newest first',
       reply: 'IncidentRuleList',
       field: 'rules',
-      filter: { kind: ruleKindSchema.optional().describe('Only rules of this kind.') },
+      filter: {
+        name: textParameter('Only the rule with this name.', 63),
+        kind: ruleKindSchema.optional().describe('Only rules of this kind.'),
+      },
     },
     create: {
       id: 'createIncidentRule',
@@ -51,7 +55,7 @@ export function incidentRuleRoutes(deps: IncidentRoutesDeps): Route[] {
     writes: { level: 'project', role: 'admin', key: null, operator: true },
     body: declaredRule,
     reply: ruleSchema,
-    is_named: true,
+    errors: ['name_taken'],
     toReplies: (rules, { project_id }) => toReplies(deps.db, project_id, rules),
   })
 }

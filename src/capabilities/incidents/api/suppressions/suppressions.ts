@@ -65,7 +65,6 @@ export function suppressionRoutes(deps: IncidentRoutesDeps): Route[] {
     title: 'incident suppressions',
     documents_max: suppressions_max,
     is_owned: false,
-    is_named: false,
     url: '/api/v2/observability/incidents/suppressions',
     item_url: '/api/v2/observability/incidents/suppressions/{suppression_id}',
     list: {
@@ -86,7 +85,7 @@ export function suppressionRoutes(deps: IncidentRoutesDeps): Route[] {
     toColumns: async (_trx, { spec, before, by }) => ({
       columns: { spec, created_by: before?.created_by ?? by },
     }),
-    select: (project_id, page) => selectInState(deps, project_id, page),
+    select: ({ project_id }, page) => selectInState(deps, project_id, page),
     toReplies: (suppressions, { project_id }) => toReplies(deps, project_id, suppressions),
   })
 }
