@@ -87,9 +87,9 @@ export class NamedTable<Row extends NamedRow> extends VersionedTable<Row> {
   async select(
     db: AnyDatabase,
     project_id: string,
-    { before, limit, ...filter }: DocumentPage & { filter?: DocumentFilter },
+    { filter = {}, before, limit }: DocumentPage & { filter?: DocumentFilter },
   ): Promise<{ rows: Row[]; counted: number }> {
-    const chosen = this.#select(db, project_id, filter.filter ?? {})
+    const chosen = this.#select(db, project_id, filter)
     const rows = await chosen
       .$if(before !== undefined, (query) => query.where('id', '<', before ?? ''))
       .orderBy('id', 'desc')

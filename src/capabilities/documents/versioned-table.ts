@@ -3,7 +3,7 @@ import { type Kysely, sql } from '../../platform/relational/index.ts'
 /** Columns of the row of every document. The first version is 1. */
 export type DocumentRow = { project_id: string; version: number }
 
-/** A database, whatever its tables. */
+/** A database with any tables. */
 export type AnyDatabase = Pick<Kysely<never>, 'executeQuery' | 'isTransaction'>
 
 /** The name of any table of documents for the types of statements. */
