@@ -46,7 +46,8 @@ export const tableOverrides: Readonly<Record<string, string>> = {
   'restored_slices.kinds': 'string[]',
   'retention_policies.archive': 'ArchiveSchedule',
   'retention_policies.days': 'RetentionDays',
-  'retention_policies.environments': '{ environment: string; days: Partial<RetentionDays> }[]',
+  'retention_policies.environments':
+    'readonly { environment: string; days: Partial<RetentionDays> }[]',
   'retention_policies.managed_by': 'ManagedBy',
   'saved_queries.parameters': 'StoredParameter[]',
   'service_accounts.managed_by': 'ManagedBy',

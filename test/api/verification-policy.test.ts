@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { policyBody } from '../../src/capabilities/verification/policy/rules.ts'
-import { putPolicy } from '../../src/capabilities/verification/policy/store.ts'
+import { policyTable } from '../../src/capabilities/verification/policy/store.ts'
 import {
   type PolicyDeps,
   type PolicySettings,
@@ -88,9 +88,9 @@ const minute_ms = 60_000
 
 /** Sets a policy, by default five minutes ago. */
 async function setPolicy(project_id: string, rules: object, age_ms = 5 * minute_ms) {
-  await putPolicy(api.db, {
-    ...{ project_id, rules: policyBody.parse({ enabled: true, ...rules }) },
-    ...{ updated_at: new Date(Date.now() - age_ms), updated_by: 'user:user-1' },
+  await policyTable.write(api.db, {
+    ...{ project_id, policy: policyBody.parse({ enabled: true, ...rules }) },
+    ...{ updated_at: new Date(Date.now() - age_ms).toISOString(), updated_by: 'user:user-1' },
   })
 }
 

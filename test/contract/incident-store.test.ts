@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { lockRule } from '../../src/capabilities/incidents/api/rules/store.ts'
+import { ruleTable } from '../../src/capabilities/incidents/api/rules/store.ts'
 import { newGroup } from '../../src/capabilities/incidents/evaluation/step.ts'
 import {
   applyTimers,
@@ -238,7 +238,7 @@ test('an edit and an evaluation of one rule do not wait for each other in a circ
   await bench.db.transaction().execute(async (trx) => {
     await openIncidents(trx, { project_id, now_ms: at(1) })
     edit = bench.db.transaction().execute(async (other) => {
-      await lockRule(other, { project_id, rule_id })
+      await ruleTable.lock(other, { project_id, id: rule_id })
       await orphanRule(other, { project_id, rule_name: rule.name, now_ms: at(1) })
     })
     await blocked(bench.db, 1)

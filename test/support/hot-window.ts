@@ -76,7 +76,7 @@ export async function openHotWindow(given: { url?: string; now_ms?: number } = {
           hot_window_hours: hours,
           routes: { point: 'auto', list: 'auto', aggregate: 'auto', explorer: 'auto', ...routes },
           fallback,
-          updated_at: new Date(clock.at_ms),
+          updated_at: new Date(clock.at_ms).toISOString(),
           updated_by: newId(),
         },
         { version: undefined, requested_by: 'schedule', clock },

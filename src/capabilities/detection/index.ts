@@ -5,7 +5,7 @@ import { defaultJudgeWork, type JudgeWork, startJudging } from './judge/judge-ta
 import { planJudging } from './judge/question.ts'
 import type { DetectionPorts } from './ports.ts'
 import { previewDetectionSettings } from './preview.ts'
-import { getDetectionSettings, putDetectionSettings } from './settings/settings.ts'
+import { detectionSettingsRoutes } from './settings/settings.ts'
 import {
   type DetectionWork,
   defaultDetectionWork,
@@ -52,7 +52,7 @@ export type { DetectionWork } from './worker/detection-work.ts'
 
 /** Returns the routes under `/api/v1/detection`. */
 export function detectionRoutes(ports: DetectionPorts): Route[] {
-  return [getDetectionSettings(ports), putDetectionSettings(ports), previewDetectionSettings(ports)]
+  return [...detectionSettingsRoutes(ports), previewDetectionSettings(ports)]
 }
 
 /** Ports and settings of the detection of a process. */

@@ -4,6 +4,7 @@ import { type Fault, problem } from '../../kernel/problem.ts'
 import { expected } from '../../model/list-query.ts'
 import { record } from '../../model/named-schemas.ts'
 import { type Caller, defineRoute, type Route } from '../../platform/http/index.ts'
+import { requesterOf } from '../jobs/index.ts'
 import { answerAggregate, answerFields, answerQuery, queryWindow } from '../query/index.ts'
 import {
   checkTemplate,
@@ -14,9 +15,9 @@ import {
   withAbsoluteWindow,
 } from './check-template.ts'
 import { type Parameter, parameterReaders } from './parameters.ts'
-import { savedQueryPath } from './saved-query.ts'
+import type { SavedQueryDeps } from './saved-queries.ts'
+import { isVisible, savedTable } from './store.ts'
 import { absoluteWindow, chooseValues, fillTemplate, findPlaceholders } from './template.ts'
-import { findVisibleQuery, type SavedQueryDeps } from './visible-query.ts'
 
 /** POST /api/v2/observability/saved-queries/{saved_query_id}/run: runs a saved query. */
 export function runSavedQuery(deps: SavedQueryDeps): Route {
@@ -28,7 +29,7 @@ export function runSavedQuery(deps: SavedQueryDeps): Route {
     audit: 'content',
     auth: 'jwt_or_key',
     scope: { level: 'project', role: 'viewer', key: ['query:run', 'traces:read'] },
-    params: savedQueryPath,
+    params: z.strictObject({ saved_query_id: z.string().describe('Id of the saved query.') }),
     body: runBody,
     reply: runReply,
     errors: [
@@ -39,8 +40,10 @@ export function runSavedQuery(deps: SavedQueryDeps): Route {
       'rate_limited',
       'store_unavailable',
     ],
-    handle: async ({ params: { saved_query_id }, body = { parameters: {} }, caller, signal }) => {
-      const saved = await findVisibleQuery(deps, caller, saved_query_id)
+    handle: async ({ params, body = { parameters: {} }, caller, signal }) => {
+      const key = { project_id: caller.project_id, id: params.saved_query_id }
+      const saved = await savedTable.read(deps.db, key)
+      if (!isVisible(saved, requesterOf(caller))) throw savedTable.notFound(key.id)
       refuseBroken(saved, deps.clock.now_ms())
       const pages = `run of ${saved.id} ${saved.version}`
       return answerRun(deps, { saved, body, pages, caller, signal })

@@ -1,103 +1,74 @@
 import { z } from 'zod'
-import { newId } from '../../kernel/ids.ts'
-import { totalExactMax } from '../../kernel/pages.ts'
 import { problem } from '../../kernel/problem.ts'
-import { idAfter, idPage, idPageQuery } from '../../model/id-pages.ts'
+import type { Clock } from '../../kernel/time.ts'
 import { expected } from '../../model/list-query.ts'
-import { record } from '../../model/named-schemas.ts'
-import { Answer, defineRoute, type Route } from '../../platform/http/index.ts'
+import type { Route } from '../../platform/http/index.ts'
+import type { Kysely, SavedQueryTables } from '../../platform/relational/index.ts'
+import { type ChangeOf, namedDocumentRoutes } from '../documents/index.ts'
+import { requesterOf } from '../jobs/index.ts'
+import type { RunDeps } from '../query/index.ts'
 import { savedQueryBody, savedQuerySchema, toReply } from './saved-query-schema.ts'
-import { countSaved, insertSaved, selectSaved } from './store.ts'
-import { type SavedQueryDeps, toViewer } from './visible-query.ts'
+import { isVisible, type StoredQuery, savedTable, selectVisible } from './store.ts'
 
-const url = '/api/v2/observability/saved-queries'
+/** The dependencies of the routes of saved queries. */
+export type SavedQueryDeps = {
+  db: Kysely<SavedQueryTables>
+  clock: Clock
+  queries: RunDeps
+  /** Maximum saved queries of a project. */
+  saved_queries_max: number
+}
 
-/** POST /api/v2/observability/saved-queries: saves a query. */
-export function createSavedQuery(deps: SavedQueryDeps): Route {
-  const { db, clock, saved_queries_max } = deps
-  return defineRoute({
-    method: 'POST',
-    url,
-    id: 'createSavedQuery',
-    summary: 'Save a query with parameters',
-    etag: true,
-    status: 201,
-    auth: 'jwt_or_key',
-    scope: { level: 'project', role: 'editor', key: 'query:run' },
+type SavedQuerySpec = z.output<ReturnType<typeof savedQueryBody>>
+
+/** Routes of saved queries. People and keys see those of the project, and their own. */
+export function savedQueryDocuments(deps: SavedQueryDeps): Route[] {
+  const { db, clock } = deps
+  return namedDocumentRoutes(deps, {
+    table: savedTable,
+    title: 'saved queries',
+    documents_max: deps.saved_queries_max,
+    is_owned: false,
+    url: '/api/v2/observability/saved-queries',
+    item_url: '/api/v2/observability/saved-queries/{saved_query_id}',
+    list: {
+      id: 'listSavedQueries',
+      summary: 'Saved queries, newest first',
+      reply: 'SavedQueryList',
+      field: 'saved_queries',
+      filter: {
+        kind: z
+          .enum(['query', 'aggregate'], { error: expected('query or aggregate') })
+          .optional()
+          .describe('Returns only saved queries of this kind.'),
+      },
+    },
+    create: { id: 'createSavedQuery', summary: 'Save a query with parameters' },
+    get: { id: 'getSavedQuery', summary: 'Read a saved query' },
+    put: { id: 'putSavedQuery', summary: 'Replace a saved query' },
+    delete: { id: 'deleteSavedQuery', summary: 'Delete a saved query' },
+    reads: { level: 'project', role: 'viewer', key: ['query:run', 'traces:read'] },
+    writes: { level: 'project', role: 'editor', key: 'query:run' },
+    write_auth: 'jwt_or_key',
     body: savedQueryBody(clock.now_ms),
     reply: savedQuerySchema,
-    errors: ['name_taken', 'limit_reached', 'store_unavailable'],
-    idempotent: true,
-    handle: async ({ body, caller }) => {
-      const now_ms = clock.now_ms()
-      const now = new Date(now_ms).toISOString()
-      const { owner, project_id } = toViewer(caller)
-      const stored = await insertSaved(
-        db,
-        {
-          ...body,
-          ...{ id: newId(), project_id, owner, version: 1 },
-          ...{ created_at: now, updated_at: now, updated_by: owner },
-        },
-        { projectMax: saved_queries_max },
-      )
-      if (stored === 'taken') throw nameTaken(body.name)
-      if (stored === 'full') {
-        const detail = `The project has ${saved_queries_max} saved queries, the maximum. Delete some first.`
-        throw problem('limit_reached', { detail })
-      }
-      return new Answer(toReply(stored, now_ms), { headers: { etag: `"${stored.version}"` } })
-    },
+    errors: ['name_taken'],
+    put_errors: ['permission_denied'],
+    isVisible,
+    toColumns: async (_trx, change) => toColumns(change),
+    select: (caller, page) =>
+      selectVisible(db, { project_id: caller.project_id, owner: requesterOf(caller) }, page),
+    toReplies: async (queries) => queries.map((query) => toReply(query, clock.now_ms())),
   })
 }
 
-/** Returns `name_taken` for a name. */
-export function nameTaken(name: string) {
-  const detail = `name: got ${JSON.stringify(name.slice(0, 80))}, the name of another saved query`
-  return problem('name_taken', { detail, faults: [{ pointer: '/name', detail: 'already in use' }] })
+/** Names are unique among the queries of the project, and among the private ones of an owner. */
+function toColumns({ spec, before, by }: ChangeOf<StoredQuery, SavedQuerySpec>) {
+  const { name, visibility } = spec
+  const owner = before?.owner ?? by
+  if (owner !== by && visibility !== before?.visibility) {
+    throw problem('permission_denied', { detail: 'visibility: only the owner can change it' })
+  }
+  const unique = visibility === 'project' ? { name, visibility } : { name, visibility, owner }
+  return { columns: { ...spec, owner }, unique }
 }
-
-/** GET /api/v2/observability/saved-queries: lists the project's queries and the caller's own. */
-export function listSavedQueries({ db, clock }: SavedQueryDeps): Route {
-  return defineRoute({
-    method: 'GET',
-    url,
-    id: 'listSavedQueries',
-    summary: 'Saved queries, newest first',
-    auth: 'jwt_or_key',
-    scope: { level: 'project', role: 'viewer', key: ['query:run', 'traces:read'] },
-    query: listQuery,
-    reply: listReply,
-    errors: ['invalid_cursor', 'store_unavailable'],
-    handle: async ({ query: { limit, cursor, kind }, caller }) => {
-      const viewer = toViewer(caller)
-      const list = `saved queries ${kind ?? ''}`
-      const before = idAfter(list, cursor)
-      const [rows, counted] = await Promise.all([
-        selectSaved(db, { ...viewer, before, kind, limit: limit + 1 }),
-        countSaved(db, { ...viewer, kind, limit: totalExactMax + 1 }),
-      ])
-      const page = idPage({ rows, counted }, { list, limit, idOf: ({ id }) => id })
-      const now_ms = clock.now_ms()
-      return {
-        saved_queries: page.items.map((stored) => toReply(stored, now_ms)),
-        ...page.info,
-      }
-    },
-  })
-}
-
-const listQuery = z.strictObject({
-  kind: z
-    .enum(['query', 'aggregate'], { error: expected('query or aggregate') })
-    .optional()
-    .describe('Returns only saved queries of this kind.'),
-  ...idPageQuery,
-})
-
-const listReply = record('SavedQueryList', {
-  saved_queries: z.array(savedQuerySchema),
-  total: z.int(),
-  total_is_exact: z.literal(false).optional(),
-  next_cursor: z.string().nullable(),
-})

@@ -6,12 +6,10 @@ import {
   beginCoverage,
   endCoverage,
   findHotState,
-  findRouting,
   type HotState,
-  type RoutingChange,
   type RoutingDb,
+  routingTable,
   type StoredRouting,
-  writeRouting,
 } from './store.ts'
 
 /** The kind of the job that fills a hot window from ClickHouse. */
@@ -23,14 +21,14 @@ export const backfillKind = 'hot-window-backfill'
  */
 export function changeRouting(
   db: RoutingDb,
-  change: RoutingChange,
+  change: Omit<StoredRouting, 'version'>,
   about: { version: number | undefined; requested_by: string; clock: Clock },
 ): Promise<StoredRouting | undefined> {
   return db.transaction().execute(async (trx) => {
     // Take this lock before the row's: dropping days holds it while it reads routings.
     if (writesToPostgres(change)) await lockHotWindows(trx)
-    const before = await findRouting(trx, change.project_id)
-    const stored = await writeRouting(trx, change, about.version)
+    const before = await routingTable.find(trx, change.project_id)
+    const stored = await routingTable.write(trx, change, about.version)
     if (stored === undefined) return undefined
     if (!writesToPostgres(stored)) {
       await endCoverage(trx, stored.project_id)

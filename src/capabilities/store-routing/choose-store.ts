@@ -14,7 +14,7 @@ import {
   traceMargin_ns,
   writesToPostgres,
 } from './contract.ts'
-import { findHotState, findRouting, type HotState, type RoutingDb } from './store.ts'
+import { findHotState, type HotState, type RoutingDb, routingTable } from './store.ts'
 
 type ChoiceDeps = { db: RoutingDb; routings: RoutingCache; clock: Clock }
 
@@ -183,7 +183,7 @@ export function createRoutingCache({ db, clock }: { db: RoutingDb; clock: Clock 
       const now_ms = clock.now_ms()
       const cached = known.get(project_id)
       if (cached && now_ms - cached.read_at_ms < routingTtl_ms) return cached.routing
-      const routing = findRouting(db, project_id).then((stored) => stored ?? defaultRouting)
+      const routing = routingTable.read(db, project_id)
       known.set(project_id, { routing, read_at_ms: now_ms })
       routing.catch(() => {
         if (known.get(project_id)?.routing === routing) known.delete(project_id)

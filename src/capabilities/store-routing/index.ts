@@ -6,7 +6,7 @@ import {
   getStoreBenchmark,
   listStoreBenchmarks,
 } from './store-benchmark/runs.ts'
-import { getStoreRouting, putStoreRouting, type StoreRoutingDeps } from './store-routing.ts'
+import { routingDocumentRoutes, type StoreRoutingDeps } from './store-routing.ts'
 import { getScorecard, type ScorecardDeps } from './store-selection/scorecard.ts'
 
 export { chooseByRouting, createRoutingCache, type RoutingCache } from './choose-store.ts'
@@ -29,8 +29,7 @@ export type StoreRoutingRoutesDeps = StoreRoutingDeps &
 /** The routes of store routing, route statistics, benchmarks and scorecards. */
 export function storeRoutingRoutes(deps: StoreRoutingRoutesDeps): Route[] {
   return [
-    getStoreRouting(deps),
-    putStoreRouting(deps),
+    ...routingDocumentRoutes(deps),
     getRouteStats(deps),
     runStoreBenchmark(deps),
     getStoreBenchmark(deps),

@@ -1,7 +1,8 @@
 import type { z } from 'zod'
-import { Problem, problem } from '../../kernel/problem.ts'
+import { Problem } from '../../kernel/problem.ts'
 import { type Clock, isoFromNs } from '../../kernel/time.ts'
-import { Answer, defineRoute, ifMatchHeader, type Route } from '../../platform/http/index.ts'
+import type { Route } from '../../platform/http/index.ts'
+import { type EffectiveDocument, projectDocumentRoutes } from '../documents/index.ts'
 import { type Job, type JobDb, readJob, requesterOf } from '../jobs/index.ts'
 import { dayOf } from '../storage/index.ts'
 import { backfillKind, changeRouting } from './change-routing.ts'
@@ -17,10 +18,9 @@ import {
 } from './contract.ts'
 import {
   findHotState,
-  findRouting,
   type HotState,
-  type RoutingChange,
   type RoutingDb,
+  routingTable,
   type StoredRouting,
 } from './store.ts'
 import { readScorecard, recommendedRoutes } from './store-selection/scorecard.ts'
@@ -32,57 +32,37 @@ export type StoreRoutingDeps = {
   routings: Pick<RoutingCache, 'forget'>
 }
 
-/** GET /api/v2/observability/store-routing. A change names its ETag in If-Match. */
-export function getStoreRouting(deps: StoreRoutingDeps): Route {
-  return defineRoute({
-    method: 'GET',
-    url: '/api/v2/observability/store-routing',
-    id: 'getStoreRouting',
-    summary: 'Store routing of a project and state of its hot window',
-    etag: true,
-    auth: 'jwt',
-    scope: { level: 'project', role: 'viewer', key: null },
-    reply: routingSchema,
-    errors: ['store_unavailable'],
-    handle: async ({ caller: { project_id } }) => {
-      const stored = await findRouting(deps.db, project_id)
-      return toAnswer(deps, stored ?? { ...noRouting, project_id })
-    },
-  })
-}
-
 /**
- * PUT /api/v2/observability/store-routing: replaces the whole routing. With If-Match, answers 412
- * if the routing has changed since it was read. All processes follow within five seconds. If rows
- * are now written to PostgreSQL, a job fills the hot window; until then ClickHouse answers.
+ * Routes GET and PUT of the store routing. All processes follow a change within five seconds. If
+ * rows are now written to PostgreSQL, a job fills the hot window; until then ClickHouse answers.
  */
-export function putStoreRouting(deps: StoreRoutingDeps): Route {
-  return defineRoute({
-    method: 'PUT',
+export function routingDocumentRoutes(deps: StoreRoutingDeps): Route[] {
+  return projectDocumentRoutes(deps, {
+    table: routingTable,
     url: '/api/v2/observability/store-routing',
-    id: 'putStoreRouting',
-    summary: 'Set the store routing of a project',
-    etag: true,
-    auth: 'jwt',
-    scope: { level: 'project', role: 'admin', key: null },
-    headers: [ifMatchHeader],
+    get: {
+      id: 'getStoreRouting',
+      summary: 'Store routing of a project and state of its hot window',
+      auth: 'jwt',
+      scope: { level: 'project', role: 'viewer', key: null },
+    },
+    put: { id: 'putStoreRouting', summary: 'Set the store routing of a project' },
     body: routingBody,
     reply: routingSchema,
-    errors: ['precondition_failed', 'store_unavailable'],
-    handle: async ({ body, caller, headers }) => {
-      const { project_id, id: updated_by } = caller
-      const updated_at = new Date(deps.clock.now_ms())
-      const wanted = body.apply_scorecard
+    errors: ['store_unavailable'],
+    author: ({ id }) => id,
+    toColumns: async (body, { project_id }) =>
+      body.apply_scorecard
         ? await applyScorecard(deps, project_id)
-        : { ...defaultRouting, ...setFields(body) }
-      const change: RoutingChange = { ...wanted, project_id, updated_at, updated_by }
-      const header = headers['if-match']
-      const if_match = Array.isArray(header) ? header.join(', ') : header
-      const about = { if_match, requested_by: requesterOf(caller) }
-      const stored = await writeIfMatch(deps, change, about)
-      deps.routings.forget(project_id)
-      return toAnswer(deps, stored)
-    },
+        : { ...defaultRouting, ...setFields(body) },
+    toReply: (routing) => toReply(deps, routing),
+    write: (change, version, caller) =>
+      changeRouting(deps.db, change, {
+        version,
+        requested_by: requesterOf(caller),
+        clock: deps.clock,
+      }),
+    changed: (project_id) => deps.routings.forget(project_id),
   })
 }
 
@@ -96,7 +76,7 @@ function setFields({
 
 /** Returns the stored routing with the routes that the scorecard recommends. */
 async function applyScorecard(deps: StoreRoutingDeps, project_id: string): Promise<Routing> {
-  const stored = (await findRouting(deps.db, project_id)) ?? defaultRouting
+  const stored = await routingTable.read(deps.db, project_id)
   const { write_stores, hot_window_hours, fallback } = stored
   const { workloads } = await readScorecard(deps, project_id)
   const routes = writesToPostgres(stored)
@@ -105,46 +85,14 @@ async function applyScorecard(deps: StoreRoutingDeps, project_id: string): Promi
   return { write_stores, hot_window_hours, fallback, routes }
 }
 
-const noRouting = { ...defaultRouting, version: 0, updated_at: null, updated_by: null }
-
-async function writeIfMatch(
+async function toReply(
   { db, clock }: StoreRoutingDeps,
-  change: RoutingChange,
-  { if_match, requested_by }: { if_match: string | undefined; requested_by: string },
-): Promise<StoredRouting> {
-  const any = if_match === undefined || if_match.trim() === '*'
-  const text = /^\s*"(\d{1,15})"\s*$/.exec(if_match ?? '')?.[1]
-  const version = text === undefined ? undefined : Number(text)
-  if (any || version !== undefined) {
-    const stored = await changeRouting(db, change, { version, requested_by, clock })
-    if (stored !== undefined) return stored
-  }
-  const now = await findRouting(db, change.project_id)
-  throw problem('precondition_failed', {
-    detail: `If-Match: got ${if_match?.slice(0, 80)}, expected "${now?.version ?? 0}". Read the routing again.`,
-    faults: [{ pointer: 'If-Match', detail: 'not the current ETag of the routing' }],
-  })
-}
-
-type ShownRouting = Omit<StoredRouting, 'updated_at'> & { updated_at: string | null }
-
-async function toAnswer({ db, clock }: StoreRoutingDeps, routing: ShownRouting) {
-  const { project_id, write_stores, hot_window_hours, routes, fallback } = routing
-  const { version, updated_at, updated_by } = routing
-  const reply = {
-    project_id,
-    write_stores: [...write_stores],
-    hot_window_hours,
-    routes: { ...routes },
-    fallback,
-    version,
-    updated_at,
-    updated_by,
-    hot_window: writesToPostgres(routing)
-      ? await readHotWindow(db, project_id, { now_ms: clock.now_ms(), routing })
-      : null,
-  }
-  return new Answer(reply, { headers: { etag: `"${version}"` } })
+  routing: EffectiveDocument<StoredRouting>,
+): Promise<z.input<typeof routingSchema>> {
+  const hot_window = writesToPostgres(routing)
+    ? await readHotWindow(db, routing.project_id, { now_ms: clock.now_ms(), routing })
+    : null
+  return { ...routing, write_stores: [...routing.write_stores], hot_window }
 }
 
 async function readHotWindow(

@@ -5,8 +5,9 @@ import {
   type RouteTables,
   sql,
 } from '../../platform/relational/index.ts'
+import { ProjectTable } from '../documents/index.ts'
 import { type HotTableName, hotTables } from '../storage/index.ts'
-import { hotWindowHours, type Routing } from './contract.ts'
+import { defaultRouting, hotWindowHours, type Routing } from './contract.ts'
 
 /** The tables of routing, hot windows, jobs and statistics of queries. */
 export type RoutingDb = Kysely<HotTables & JobTables & RouteTables>
@@ -21,52 +22,11 @@ export type StoredRouting = Routing & {
   updated_by: string | null
 }
 
-/** Finds a project's routing; undefined if it has not set one. */
-export function findRouting(db: Db, project_id: string): Promise<StoredRouting | undefined> {
-  return db
-    .selectFrom('store_routing')
-    .selectAll()
-    .where('project_id', '=', project_id)
-    .executeTakeFirst()
-}
-
-/** A new routing, with its author and time. */
-export type RoutingChange = Routing & { project_id: string; updated_at: Date; updated_by: string }
-
-/**
- * Writes the routing if the stored version is `version` (0: not stored; undefined: any). Returns
- * undefined otherwise.
- */
-export function writeRouting(
-  db: Db,
-  change: RoutingChange,
-  version: number | undefined,
-): Promise<StoredRouting | undefined> {
-  const row = {
-    ...change,
-    write_stores: [...change.write_stores],
-    routes: JSON.stringify(change.routes),
-  }
-  const next = { ...row, version: sql<number>`store_routing.version + 1` }
-  if (version !== undefined && version > 0) {
-    return db
-      .updateTable('store_routing')
-      .set(next)
-      .where('project_id', '=', change.project_id)
-      .where('version', '=', version)
-      .returningAll()
-      .executeTakeFirst()
-  }
-  const insert = db.insertInto('store_routing').values({ ...row, version: 1 })
-  return insert
-    .onConflict((conflict) =>
-      version === 0
-        ? conflict.column('project_id').doNothing()
-        : conflict.column('project_id').doUpdateSet(next),
-    )
-    .returningAll()
-    .executeTakeFirst()
-}
+/** The table of routings. */
+export const routingTable = new ProjectTable<StoredRouting>('store_routing', {
+  json: ['routes'],
+  defaults: defaultRouting,
+})
 
 /** The state of a project's hot window in PostgreSQL. */
 export type HotState = {

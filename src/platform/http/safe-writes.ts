@@ -138,11 +138,10 @@ export function assertVersion(headers: RequestHeaders, stored: number): void {
   if (version !== undefined && version !== stored) throw changedSince(headers, stored)
 }
 
-/** Writes of a versioned object: unconditionally, or of one version only. */
+/** How a versioned object is written and found. */
 type VersionedWrites<Stored extends { version: number }> = {
-  put(): Promise<Stored>
-  /** Resolves to undefined when another version is stored. */
-  replace(version: number): Promise<Stored | undefined>
+  /** Writes over a version (undefined: any). Resolves to undefined when another one is stored. */
+  write(version: number | undefined): Promise<Stored | undefined>
   find(): Promise<{ version: number } | undefined>
 }
 
@@ -152,13 +151,11 @@ type VersionedWrites<Stored extends { version: number }> = {
  */
 export async function writeIfMatch<Stored extends { version: number }>(
   headers: RequestHeaders,
-  { put, replace, find }: VersionedWrites<Stored>,
+  { write, find }: VersionedWrites<Stored>,
 ): Promise<Stored> {
-  const version = versionToReplace(headers)
   const call = currentCall()
   if (call !== undefined) call.noteChange({ before: maskChange((await find()) ?? null) })
-  if (version === undefined) return put()
-  const stored = await replace(version)
+  const stored = await write(versionToReplace(headers))
   if (stored !== undefined) return stored
   throw changedSince(headers, (await find())?.version ?? 0)
 }

@@ -19,7 +19,7 @@ export type ArchiveSchedule = { enabled: boolean; after_days: number; schedule: 
 export type StoredMask = {
   name: string
   pattern: string | null
-  keys: string[] | null
+  keys: readonly string[] | null
   replacement: string
 }
 

@@ -1,11 +1,7 @@
 import { type Problem, problem } from '../../../kernel/problem.ts'
 import type { Clock } from '../../../kernel/time.ts'
 import { type ResourceName, refuseUnlessOwner } from '../../../model/managed-by.ts'
-import {
-  changedSince,
-  type RequestHeaders,
-  versionToReplace,
-} from '../../../platform/http/index.ts'
+import { assertVersion, type RequestHeaders } from '../../../platform/http/index.ts'
 import { toPolicyDocument } from '../policy/policy.ts'
 import {
   changePolicies,
@@ -46,7 +42,7 @@ export function putPolicy(
     const locked = await lockPolicy(trx, which)
     const before = locked?.deleted_at === null ? locked : undefined
     refuseUnlessOwner(before?.managed_by ?? null, change.managed_by)
-    refuseOtherVersion(headers, before)
+    assertVersion(headers, before?.version ?? 0)
     if (before === undefined) await checkLimit(trx, which)
     else if (hasRules(before, change)) return keepVersion(trx, before, change)
     if ((locked?.version ?? 0) >= versions_max) throw tooManyVersions()
@@ -88,7 +84,7 @@ export function deletePolicy(
       const detail = 'No resource declares this policy, so an operator cannot delete it.'
       throw problem('permission_denied', { detail })
     }
-    refuseOtherVersion(headers, before)
+    assertVersion(headers, before.version)
     if (retain) return setOwner(trx, which, null)
     return markDeleted(trx, which, new Date(clock.now_ms()))
   })
@@ -99,12 +95,6 @@ export function policyNotFound(policy_id: string): Problem {
   return problem('release_policy_not_found', {
     detail: `policy_id: got "${policy_id.slice(0, 80)}", expected the id of a release policy of this project`,
   })
-}
-
-/** Refuses a change of another version than that of If-Match; `"0"` means no policy. */
-function refuseOtherVersion(headers: RequestHeaders, before: StoredPolicy | undefined): void {
-  const [wanted, version] = [versionToReplace(headers), before?.version ?? 0]
-  if (wanted !== undefined && wanted !== version) throw changedSince(headers, version)
 }
 
 async function checkLimit(trx: PolicyDb, { project_id }: WhichPolicy): Promise<void> {

@@ -1,22 +1,12 @@
 import { z } from 'zod'
 import { record } from '../../../model/named-schemas.ts'
-import {
-  Answer,
-  defineRoute,
-  etagOf,
-  ifMatchHeader,
-  type Route,
-  writeIfMatch,
-} from '../../../platform/http/index.ts'
+import type { Route } from '../../../platform/http/index.ts'
+import { projectDocumentRoutes } from '../../documents/index.ts'
 import type { DetectionPorts } from '../ports.ts'
 import {
   completeSettings,
-  type DetectionSettings,
   detectionSettingsSchema,
-  findSettings,
-  putSettings,
-  replaceSettings,
-  type StoredSettings,
+  settingsTable,
   toChoice,
 } from './detector-settings.ts'
 
@@ -35,66 +25,26 @@ const reply = record('ProjectDetectionSettings', {
   updated_by: z.string().nullable(),
 })
 
-/** GET /api/v1/detection/settings; a change names its ETag in If-Match. */
-export function getDetectionSettings({ db }: Pick<DetectionPorts, 'db'>): Route {
-  return defineRoute({
-    method: 'GET',
-    url: '/api/v1/detection/settings',
-    id: 'getDetectionSettings',
-    summary: 'Thresholds of a project’s detectors',
-    etag: true,
-    auth: 'jwt_or_key',
-    scope: { level: 'project', role: 'viewer', key: 'tasks:read' },
-    reply,
-    errors: ['store_unavailable'],
-    handle: async ({ caller: { project_id } }) => {
-      const stored = await findSettings(db, project_id)
-      return toAnswer(stored ?? { ...nothingSet, project_id })
-    },
-  })
-}
-
 /**
- * PUT /api/v1/detection/settings: replaces all thresholds. With If-Match it fails with 412 if they
- * have changed since they were read. They apply to later analyses; stored findings change when
- * their task is analysed again.
+ * Routes GET and PUT of /api/v1/detection/settings. A change applies to later analyses; stored
+ * findings change when their task is analysed again.
  */
-export function putDetectionSettings({ db, clock }: Pick<DetectionPorts, 'db' | 'clock'>): Route {
-  return defineRoute({
-    method: 'PUT',
+export function detectionSettingsRoutes(deps: Pick<DetectionPorts, 'db' | 'clock'>): Route[] {
+  return projectDocumentRoutes(deps, {
+    table: settingsTable,
     url: '/api/v1/detection/settings',
-    id: 'putDetectionSettings',
-    summary: 'Set the thresholds of a project’s detectors',
-    etag: true,
-    auth: 'jwt',
-    scope: { level: 'project', role: 'admin', key: null },
-    headers: [ifMatchHeader],
+    get: {
+      id: 'getDetectionSettings',
+      summary: 'Thresholds of a project’s detectors',
+      auth: 'jwt_or_key',
+      scope: { level: 'project', role: 'viewer', key: 'tasks:read' },
+    },
+    put: { id: 'putDetectionSettings', summary: 'Set the thresholds of a project’s detectors' },
     body: settingsBody,
     reply,
-    errors: ['precondition_failed', 'store_unavailable'],
-    handle: async ({ body, caller, headers }) => {
-      const { project_id, id: updated_by } = caller
-      const updated_at = new Date(clock.now_ms())
-      const detectors = toChoice(body.detectors)
-      const change = { project_id, detectors, updated_at, updated_by }
-      const stored = await writeIfMatch(headers, {
-        put: () => putSettings(db, change),
-        replace: (version) => replaceSettings(db, change, version),
-        find: () => findSettings(db, project_id),
-      })
-      return toAnswer(stored)
-    },
+    errors: ['store_unavailable'],
+    author: ({ id }) => id,
+    toColumns: ({ detectors }) => ({ detectors: toChoice(detectors) }),
+    toReply: ({ detectors, ...row }) => ({ ...row, detectors: completeSettings(detectors) }),
   })
-}
-
-const nothingSet = { detectors: {}, version: 0, updated_at: null, updated_by: null }
-
-type SettingsToShow = Pick<StoredSettings, 'project_id' | 'version' | 'detectors'> & {
-  updated_at: string | null
-  updated_by: string | null
-}
-
-function toAnswer({ detectors, ...rest }: SettingsToShow) {
-  const all: DetectionSettings = completeSettings(detectors)
-  return new Answer({ ...rest, detectors: all }, { headers: { etag: etagOf(rest.version) } })
 }

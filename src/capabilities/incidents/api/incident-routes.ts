@@ -16,41 +16,20 @@ import {
   resolveIncident,
 } from './incidents/moves.ts'
 import { snoozeIncident, unsnoozeIncident } from './incidents/snooze.ts'
-import { getDefaultRoute, putDefaultRoute } from './rules/default-route.ts'
+import { defaultRouteRoutes } from './rules/default-route.ts'
 import { previewIncidentRule } from './rules/preview.ts'
-import {
-  deleteIncidentRule,
-  getIncidentRule,
-  listIncidentRules,
-  postIncidentRule,
-  putIncidentRule,
-} from './rules/rules.ts'
+import { incidentRuleRoutes } from './rules/rules.ts'
 import { previewSuppression } from './suppressions/preview.ts'
-import {
-  getSuppression,
-  listSuppressions,
-  postSuppression,
-  putSuppression,
-  removeSuppression,
-} from './suppressions/suppressions.ts'
+import { suppressionRoutes } from './suppressions/suppressions.ts'
 
 /** The routes of rules, suppressions, incidents and alerts. */
 export function incidentRoutes(deps: IncidentRoutesDeps): Route[] {
   return [
-    listIncidentRules(deps),
-    postIncidentRule(deps),
+    ...incidentRuleRoutes(deps),
     previewIncidentRule(deps),
-    getIncidentRule(deps),
-    putIncidentRule(deps),
-    deleteIncidentRule(deps),
-    getDefaultRoute(deps),
-    putDefaultRoute(deps),
-    listSuppressions(deps),
-    postSuppression(deps),
+    ...defaultRouteRoutes(deps),
+    ...suppressionRoutes(deps),
     previewSuppression(deps),
-    getSuppression(deps),
-    putSuppression(deps),
-    removeSuppression(deps),
     listIncidents(deps),
     getIncident(deps),
     listIncidentEvents(deps),

@@ -1,6 +1,4 @@
 import type { z } from 'zod'
-import type { ManagedBy } from '../../../model/managed-by.ts'
-import { Answer, etagOf } from '../../../platform/http/index.ts'
 import { type channelSchema, secretFields } from './channel.ts'
 import { configOf, openChannel, type StoredChannel } from './channel-secrets.ts'
 import type { ChannelRoutesDeps } from './contract.ts'
@@ -8,24 +6,7 @@ import { maskUrl } from './merge-section.ts'
 
 type ChannelReply = z.input<typeof channelSchema>
 
-/** Who reads a channel, and what is shown once. */
-type Shown = { status?: 200 | 201; is_operator: boolean; generated_secret?: string | undefined }
-
 type ReplyDeps = Pick<ChannelRoutesDeps, 'secret_key' | 'mailer'>
-
-/** Returns the answer of one channel, with its ETag. */
-export function toChannelAnswer(
-  row: StoredChannel,
-  deps: ReplyDeps,
-  { status, is_operator, generated_secret }: Shown,
-): Answer<ChannelReply> {
-  const reply = {
-    ...toChannelReply(row, deps, is_operator),
-    ...(generated_secret !== undefined && { generated_secret }),
-  }
-  const headers = { etag: etagOf(row.version) }
-  return new Answer(reply, { headers, ...(status !== undefined && { status }) })
-}
 
 /** Returns a channel as replies show it: no secret, and URLs that may hold one without their path. */
 export function toChannelReply(
@@ -46,7 +27,7 @@ export function toChannelReply(
     ...{ disabled: disabled_at !== null, disabled_at, disabled_reason },
     unusable_reason: type === 'email' && !mailer.configured ? 'mail_not_configured' : null,
     ...{ templates, version, created_at, updated_at, updated_by },
-    managed_by: row.managed_by as ManagedBy | null,
+    managed_by: row.managed_by,
   }
 }
 

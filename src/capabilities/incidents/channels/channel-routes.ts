@@ -1,11 +1,5 @@
 import type { Route } from '../../../platform/http/index.ts'
-import {
-  deleteChannelRoute,
-  getChannel,
-  listChannels,
-  postChannel,
-  putChannelRoute,
-} from './channels.ts'
+import { notificationChannelRoutes } from './channels.ts'
 import type { ChannelRoutesDeps } from './contract.ts'
 import { listChannelDeliveries, listIncidentDeliveries } from './deliveries.ts'
 import { previewChannel } from './preview.ts'
@@ -15,11 +9,7 @@ import { testChannel } from './test.ts'
 /** The routes of notification channels and deliveries. */
 export function channelRoutes(deps: ChannelRoutesDeps): Route[] {
   return [
-    listChannels(deps),
-    postChannel(deps),
-    getChannel(deps),
-    putChannelRoute(deps),
-    deleteChannelRoute(deps),
+    ...notificationChannelRoutes(deps),
     testChannel(deps),
     previewChannel(deps),
     listChannelDeliveries(deps),

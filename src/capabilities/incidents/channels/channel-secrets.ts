@@ -1,11 +1,23 @@
 import { randomBytes } from 'node:crypto'
 import { openSealed, type SealedFor, sealValue } from '../../../kernel/sealed-value.ts'
+import type { ManagedBy } from '../../../model/managed-by.ts'
 import type { IncidentTables, Selectable } from '../../../platform/relational/index.ts'
+import { NamedTable } from '../../documents/index.ts'
 import type { Section, Templates } from './channel.ts'
 import type { OpenChannel } from './senders/contract.ts'
 
 /** A stored channel. Its secrets are sealed. */
-export type StoredChannel = Selectable<IncidentTables['notification_channels']>
+export type StoredChannel = Omit<
+  Selectable<IncidentTables['notification_channels']>,
+  'managed_by'
+> & { managed_by: ManagedBy | null }
+
+/** The table of channels. */
+export const channelTable = new NamedTable<StoredChannel>('notification_channels', {
+  json: ['config', 'secrets', 'managed_by'],
+  noun: 'channel',
+  not_found: 'channel_not_found',
+})
 
 /** The column `config` of a stored channel. */
 export type StoredConfig = { section: Section; templates: Templates }

@@ -1,4 +1,3 @@
-import { type Problem, problem } from '../../../kernel/problem.ts'
 import type { Clock } from '../../../kernel/time.ts'
 import type { Mailer } from '../../../platform/mail/index.ts'
 import type { Outbound } from '../../../platform/outbound/index.ts'
@@ -17,21 +16,10 @@ export type ChannelRoutesDeps = {
   public_url?: string | undefined
 }
 
-/** Maximum channels of a project. */
-export const channels_max = 100
-
-/** Who may read channels and deliveries, and who may write channels. */
+/** Who may read channels and deliveries. */
 export const channelReads = {
   level: 'project',
   role: 'viewer',
   key: 'incidents:read',
   operator: true,
 } as const
-export const channelWrites = { level: 'project', role: 'admin', key: null, operator: true } as const
-
-/** Returns the error for an id that no channel of the project has. */
-export function channelNotFound(channel_id: string): Problem {
-  return problem('channel_not_found', {
-    detail: `channel_id: got "${channel_id.slice(0, 80)}", expected the id of a channel of this project`,
-  })
-}

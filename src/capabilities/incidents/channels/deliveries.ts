@@ -1,19 +1,18 @@
 import { z } from 'zod'
-import { isUuid } from '../../../kernel/ids.ts'
 import { totalExactMax } from '../../../kernel/pages.ts'
 import { idAfter, idPage, idPageQuery } from '../../../model/id-pages.ts'
 import { record } from '../../../model/named-schemas.ts'
 import { defineRoute, type Route } from '../../../platform/http/index.ts'
 import { findIncident } from '../store/find-incident.ts'
+import { channelTable } from './channel-secrets.ts'
 import { channelPath } from './channels.ts'
-import { type ChannelRoutesDeps, channelNotFound, channelReads } from './contract.ts'
+import { type ChannelRoutesDeps, channelReads } from './contract.ts'
 import {
   type DeliveryRow,
   type MessageRow,
   selectDeliveries,
   selectMessages,
 } from './deliveries-store.ts'
-import { findChannelById } from './store.ts'
 
 const listFields = {
   total: z.int().nonnegative(),
@@ -69,9 +68,7 @@ export function listChannelDeliveries({ db }: ChannelRoutesDeps): Route {
     errors: ['channel_not_found', 'invalid_cursor', 'store_unavailable'],
     handle: async ({ params: { channel_id }, query: { limit, cursor }, caller }) => {
       const { project_id } = caller
-      const which = { project_id, channel_id }
-      const channel = isUuid(channel_id) ? await findChannelById(db, which) : undefined
-      if (channel === undefined) throw channelNotFound(channel_id)
+      const channel = await channelTable.read(db, { project_id, id: channel_id })
       const result = await selectDeliveries(
         db,
         { project_id, channel: channel.name },

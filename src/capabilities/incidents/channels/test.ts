@@ -1,15 +1,14 @@
 import { performance } from 'node:perf_hooks'
 import { z } from 'zod'
-import { isUuid, newId } from '../../../kernel/ids.ts'
+import { newId } from '../../../kernel/ids.ts'
 import { record } from '../../../model/named-schemas.ts'
 import { defineRoute, type Route } from '../../../platform/http/index.ts'
-import { openChannel } from './channel-secrets.ts'
+import { channelTable, openChannel } from './channel-secrets.ts'
 import { channelPath } from './channels.ts'
-import { type ChannelRoutesDeps, channelNotFound } from './contract.ts'
+import type { ChannelRoutesDeps } from './contract.ts'
 import { sampleMessage } from './sample-message.ts'
 import type { OpenChannel, Sent } from './senders/contract.ts'
 import { send } from './senders/send.ts'
-import { findChannelById } from './store.ts'
 
 /** Receivers whose alerts stay open until they are resolved get a resolve. */
 const keepsAlerts: readonly OpenChannel['type'][] = ['pagerduty', 'alertmanager']
@@ -37,9 +36,7 @@ export function testChannel(deps: ChannelRoutesDeps): Route {
     }),
     errors: ['channel_not_found', 'store_unavailable'],
     handle: async ({ params: { channel_id }, caller: { project_id }, signal }) => {
-      const which = { project_id, channel_id }
-      const row = isUuid(channel_id) ? await findChannelById(deps.db, which) : undefined
-      if (row === undefined) throw channelNotFound(channel_id)
+      const row = await channelTable.read(deps.db, { project_id, id: channel_id })
       const opened = openChannel(row, deps.secret_key)
       const started = performance.now()
       const sent =

@@ -3,7 +3,7 @@ import { admitGroups, type Group, groupKey } from '../evaluation/groups.ts'
 import type { Evidence } from '../incident-view.ts'
 import type { IncidentDb } from '../ports.ts'
 import { dedupKey } from '../rules/dedup-key.ts'
-import { findRoute } from '../store/default-route.ts'
+import { routeTable } from '../store/default-route.ts'
 import { type IncidentBook, openIncidents, type Saved } from '../store/incident-book.ts'
 import { toInstant } from '../store/incident-row.ts'
 import { putRecords } from '../store/records.ts'
@@ -56,7 +56,7 @@ export async function recordMatches(
   const { admitted, overflow } = admit(matches, known)
   await book.readNewest(admitted.map(({ stored, group }) => dedupKey(stored.rule, group)))
   const muting = await readMuting(trx, book, () => book.readUnresolved())
-  const route = (await findRoute(trx, project_id))?.spec
+  const route = (await routeTable.read(trx, project_id)).spec
   const next = admitted.map((one): NextState => {
     const key = { rule_id: one.stored.id, group_key: groupKey(one.group) }
     const before = states.get(`${key.rule_id} ${key.group_key}`)?.state ?? null

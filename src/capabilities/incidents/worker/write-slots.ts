@@ -1,7 +1,7 @@
 import { sql } from '../../../platform/relational/index.ts'
 import { isPartial } from '../evaluation/outcome.ts'
 import type { IncidentDb } from '../ports.ts'
-import { findRoute } from '../store/default-route.ts'
+import { routeTable } from '../store/default-route.ts'
 import { openIncidents, type Saved } from '../store/incident-book.ts'
 import { toInstant } from '../store/incident-row.ts'
 import { jsonOf, putRecords, storableText } from '../store/records.ts'
@@ -49,7 +49,7 @@ export function writeSlots(db: IncidentDb, work: SlotsToWrite): Promise<WrittenS
     const atHand = toRulesAtHand(unchanged, await findStates(trx, { rule_ids }))
     await book.readNewest(dedupKeysOf(atHand))
     const muting = await readMuting(trx, book, () => book.readUnresolved())
-    const route = (await findRoute(trx, project_id))?.spec
+    const route = (await routeTable.read(trx, project_id)).spec
     const samples = evaluateSlots({ book, muting, route }, atHand, work)
     const saved = await book.save()
     await putStates(trx, project_id, atHand.flatMap(changedStates))

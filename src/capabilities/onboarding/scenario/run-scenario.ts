@@ -155,11 +155,10 @@ class ScenarioRun {
     await removeScenarios(this.#deps, { project_id, requested_by, except: id })
     this.record.rule_id = newId()
     await this.#enter('preparing')
-    const at = new Date(this.#deps.clock.now_ms())
-    const which = { project_id, rule_id: this.record.rule_id }
-    const rule = { spec: buildScenarioRule(id), managed_by: null, at, by: requested_by }
+    const at = new Date(this.#deps.clock.now_ms()).toISOString()
+    const rule = { project_id, id: this.record.rule_id, spec: buildScenarioRule(id) }
     try {
-      await createRule(this.#deps.rules, which, rule)
+      await createRule(this.#deps.rules, { ...rule, at, by: requested_by })
     } catch (error) {
       if (!(error instanceof Problem) || error.code !== 'limit_reached') throw error
       this.record.rule_error = error.message

@@ -3,9 +3,9 @@ import { type Clock, sleep } from '../../../kernel/time.ts'
 import type { CaptureTables, Kysely } from '../../../platform/relational/index.ts'
 import type { Metrics } from '../../../platform/telemetry/index.ts'
 import { runInProject } from '../../../platform/tenancy/index.ts'
-import { compilePolicy, defaultRules, unknownPolicy } from './compile-policy.ts'
+import { compilePolicy, unknownPolicy } from './compile-policy.ts'
 import type { CapturePolicy } from './contract.ts'
-import { findPolicy } from './store.ts'
+import { policyTable } from './store.ts'
 
 export type CapturePoliciesOptions = {
   db: Kysely<CaptureTables>
@@ -119,8 +119,10 @@ class PolicyCache implements CapturePolicies {
 
   async #load(project_id: string): Promise<Known> {
     const read_at_ms = this.#options.clock.now_ms()
-    const stored = await runInProject(project_id, () => findPolicy(this.#options.db, project_id))
-    return { policy: compilePolicy(stored ?? defaultRules), read_at_ms }
+    const rules = await runInProject(project_id, () =>
+      policyTable.read(this.#options.db, project_id),
+    )
+    return { policy: compilePolicy(rules), read_at_ms }
   }
 
   #keep(project_id: string, known: Known): void {

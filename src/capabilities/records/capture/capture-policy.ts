@@ -2,19 +2,13 @@ import { z } from 'zod'
 import type { Clock } from '../../../kernel/time.ts'
 import { expected, isStorable } from '../../../model/list-query.ts'
 import { record } from '../../../model/named-schemas.ts'
-import {
-  Answer,
-  defineRoute,
-  etagOf,
-  ifMatchHeader,
-  type Route,
-  writeIfMatch,
-} from '../../../platform/http/index.ts'
+import type { Route } from '../../../platform/http/index.ts'
 import type { CaptureTables, Kysely } from '../../../platform/relational/index.ts'
+import { projectDocumentRoutes } from '../../documents/index.ts'
 import type { CapturePolicies } from './capture-policies.ts'
-import { compilePattern, defaultRules, InvalidMask } from './compile-policy.ts'
+import { compilePattern, InvalidMask } from './compile-policy.ts'
 import { contentCaptures, type Mask } from './contract.ts'
-import { findPolicy, putPolicy, replacePolicy, type StoredPolicy } from './store.ts'
+import { policyTable } from './store.ts'
 
 /** Dependencies of the routes; `policies` is the cache of an edge in the same process, if any. */
 export type CaptureDeps = {
@@ -23,76 +17,35 @@ export type CaptureDeps = {
   policies?: Pick<CapturePolicies, 'forget'> | undefined
 }
 
-/** GET /api/v2/observability/capture-policy: the policy; changes may send its ETag in If-Match. */
-export function getCapturePolicy({ db }: CaptureDeps): Route {
-  return defineRoute({
-    method: 'GET',
+/** Routes GET and PUT of the capture policy. Edges apply a change within 30 s. */
+export function capturePolicyRoutes({ policies, ...deps }: CaptureDeps): Route[] {
+  return projectDocumentRoutes(deps, {
+    table: policyTable,
     url: '/api/v2/observability/capture-policy',
-    id: 'getCapturePolicy',
-    summary: 'Capture policy of a project',
-    etag: true,
-    auth: 'jwt',
-    scope: { level: 'project', role: 'viewer', key: null },
-    reply: policySchema,
-    errors: [],
-    handle: async ({ caller: { project_id } }) => {
-      const stored = await findPolicy(db, project_id)
-      return answerOf(stored ?? { ...noPolicy, project_id })
+    get: {
+      id: 'getCapturePolicy',
+      summary: 'Capture policy of a project',
+      auth: 'jwt',
+      scope: { level: 'project', role: 'viewer', key: null },
     },
-  })
-}
-
-/**
- * PUT /api/v2/observability/capture-policy: replaces the whole policy. With If-Match it answers 412
- * when the policy has changed since it was read. Edges apply the change within 30 s.
- */
-export function putCapturePolicy({ db, clock, policies }: CaptureDeps): Route {
-  return defineRoute({
-    method: 'PUT',
-    url: '/api/v2/observability/capture-policy',
-    id: 'putCapturePolicy',
-    summary: 'Set the capture policy of a project',
-    etag: true,
-    auth: 'jwt',
-    scope: { level: 'project', role: 'admin', key: null },
-    headers: [ifMatchHeader],
+    put: { id: 'putCapturePolicy', summary: 'Set the capture policy of a project' },
     body: policyBody,
     reply: policySchema,
-    errors: ['precondition_failed'],
-    handle: async ({ body, caller, headers }) => {
-      const { project_id, id: updated_by } = caller
-      const updated_at = new Date(clock.now_ms())
-      const change = { ...body, project_id, updated_at, updated_by }
-      const stored = await writeIfMatch(headers, {
-        put: () => putPolicy(db, change),
-        replace: (version) => replacePolicy(db, change, version),
-        find: () => findPolicy(db, project_id),
-      })
-      policies?.forget(project_id)
-      return answerOf(stored)
-    },
+    errors: [],
+    author: ({ id }) => id,
+    toColumns: (rules) => rules,
+    toReply: ({ masks, ...row }) => ({ ...row, masks: masks.map(toMaskReply) }),
+    changed: (project_id) => policies?.forget(project_id),
   })
 }
 
-const noPolicy = { ...defaultRules, version: 0, updated_at: null, updated_by: null }
-
-type ShownPolicy = Omit<StoredPolicy, 'masks' | 'updated_at'> & {
-  masks: readonly Mask[]
-  updated_at: string | null
-}
-
-function answerOf(policy: ShownPolicy) {
-  const { masks, project_id, content, sample_rate, version, updated_at, updated_by } = policy
-  const shown = masks.map(({ name, pattern, keys, replacement }) => ({
+function toMaskReply({ name, pattern, keys, replacement }: Mask) {
+  return {
     name,
     ...(pattern !== null && { pattern }),
     ...(keys !== null && { keys: [...keys] }),
     replacement,
-  }))
-  return new Answer(
-    { project_id, content, sample_rate, masks: shown, version, updated_at, updated_by },
-    { headers: { etag: etagOf(version) } },
-  )
+  }
 }
 
 const masks_max = 50

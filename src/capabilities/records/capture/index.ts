@@ -1,5 +1,5 @@
 import type { Route } from '../../../platform/http/index.ts'
-import { type CaptureDeps, getCapturePolicy, putCapturePolicy } from './capture-policy.ts'
+import { type CaptureDeps, capturePolicyRoutes } from './capture-policy.ts'
 import { previewCapturePolicy } from './preview.ts'
 
 export { applyCapture, type Captured, refusalOf } from './apply-capture.ts'
@@ -22,5 +22,5 @@ export { maskText } from './mask-text.ts'
 
 /** The routes of the capture policy. */
 export function captureRoutes(deps: CaptureDeps): Route[] {
-  return [getCapturePolicy(deps), putCapturePolicy(deps), previewCapturePolicy()]
+  return [...capturePolicyRoutes(deps), previewCapturePolicy()]
 }

@@ -8,10 +8,10 @@ import {
   readReplay,
 } from '../../query/index.ts'
 import { storeCapabilities } from '../../storage/index.ts'
-import { defaultRouting, type QueryClass, type StoreName, storeNames } from '../contract.ts'
+import { type QueryClass, type StoreName, storeNames } from '../contract.ts'
 import { rounded } from '../durations.ts'
 import { slowestAndLatest } from '../route-stats-store.ts'
-import { findRouting, type RoutingDb } from '../store.ts'
+import { type RoutingDb, routingTable } from '../store.ts'
 import {
   type BenchmarkCase,
   checksumOf,
@@ -120,7 +120,7 @@ async function listCases(
   const { db } = options
   // The job's own time, so that a resumed run has the same cases.
   const now_ms = Date.parse(created_at)
-  const routing = (await findRouting(db, project_id)) ?? defaultRouting
+  const routing = await routingTable.read(db, project_id)
   const hours = Math.min(routing.hot_window_hours, 24)
   const sample = await findSample(options, { project_id, now_ms, hours, signal })
   const each = Math.ceil(Number(params['queries_max']) / 2)

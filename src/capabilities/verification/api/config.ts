@@ -4,7 +4,7 @@ import { dollarsSchema, record } from '../../../model/named-schemas.ts'
 import { defineRoute, type Route } from '../../../platform/http/index.ts'
 import { verifierNames } from '../contract.ts'
 import { policySchema, toPolicyReply } from '../policy/rules.ts'
-import { findPolicy } from '../policy/store.ts'
+import { policyTable } from '../policy/store.ts'
 import { readLimits, runLimits } from '../runs/limits.ts'
 import { queuedRuns_max } from '../runs/store.ts'
 import { calibrationLabels_min } from '../trust/calibration.ts'
@@ -75,7 +75,7 @@ export function getVerificationConfig(deps: VerificationRoutesDeps): Route {
     errors: ['store_unavailable'],
     handle: async ({ caller: { project_id } }) => {
       const [policy, calibrations] = await Promise.all([
-        findPolicy(db, project_id),
+        policyTable.read(db, project_id),
         storedCalibrations(db, project_id),
       ])
       return {
@@ -100,7 +100,7 @@ export function getVerificationConfig(deps: VerificationRoutesDeps): Route {
           pending_runs_max: queuedRuns_max,
           budget_usd_per_day: dollarsFrom(deps.budget_nano_dollars),
         },
-        policy: toPolicyReply(project_id, policy),
+        policy: toPolicyReply(policy),
       }
     },
   })

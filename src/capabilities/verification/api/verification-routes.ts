@@ -1,6 +1,6 @@
 import { openWaitSlots } from '../../../kernel/wait-slots.ts'
 import type { Route } from '../../../platform/http/index.ts'
-import { getVerificationPolicy, putVerificationPolicy } from '../policy/policy.ts'
+import { verificationPolicyRoutes } from '../policy/policy.ts'
 import { getCalibration } from './calibration/calibration.ts'
 import { fitVerifiers } from './calibration/fit.ts'
 import { overrideClaim, removeOverride } from './claims/override.ts'
@@ -44,7 +44,6 @@ export function verificationRoutes(deps: VerificationRoutesDeps): Route[] {
     getCalibration(deps),
     fitVerifiers(deps),
     getVerificationConfig(deps),
-    getVerificationPolicy(deps),
-    putVerificationPolicy(deps),
+    ...verificationPolicyRoutes(deps),
   ]
 }

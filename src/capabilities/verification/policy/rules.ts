@@ -4,6 +4,7 @@ import { expected } from '../../../model/list-query.ts'
 import { dollarsSchema, record } from '../../../model/named-schemas.ts'
 import { refuseUnstorable } from '../../../model/storable.ts'
 import type { Selectable, VerificationTables } from '../../../platform/relational/index.ts'
+import type { EffectiveDocument } from '../../documents/index.ts'
 import { verifierList } from '../api/verify-request.ts'
 
 /** The stored policy of a project. */
@@ -60,9 +61,6 @@ export const policyBody = record('VerificationPolicyRequest', policyFields).supe
 /** Rules of a policy. */
 export type PolicyRules = z.output<typeof policyBody>
 
-/** The rules of a project that has set none. */
-export const defaultRules: PolicyRules = policyBody.parse({})
-
 /** Reply with a policy. */
 export const policySchema = record('VerificationPolicy', {
   project_id: z.uuid(),
@@ -87,16 +85,12 @@ export const policySchema = record('VerificationPolicy', {
   updated_by: z.string().nullable(),
 })
 
-/** Returns a policy as a reply; the default one when none is stored. */
-export function toPolicyReply(
-  project_id: string,
-  stored: StoredPolicy | undefined,
-): z.input<typeof policySchema> {
-  if (stored === undefined) {
-    return { project_id, ...defaultRules, version: 0, updated_at: null, updated_by: null }
-  }
-  const { version, updated_at, updated_by } = stored
-  return { project_id, ...readRules(stored), version, updated_at, updated_by }
+/** Returns a policy as a reply. */
+export function toPolicyReply({
+  policy,
+  ...row
+}: EffectiveDocument<StoredPolicy>): z.input<typeof policySchema> {
+  return { ...row, ...readRules({ policy }) }
 }
 
 /** Returns the rules of a stored policy. */

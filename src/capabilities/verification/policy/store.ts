@@ -1,67 +1,14 @@
 import { scenarioEnvironment } from '../../../model/reserved-environment.ts'
 import { sql } from '../../../platform/relational/index.ts'
+import { ProjectTable } from '../../documents/index.ts'
 import type { RunsDb } from '../runs/store.ts'
-import type { PolicyRules, StoredPolicy } from './rules.ts'
+import type { StoredPolicy } from './rules.ts'
 
-/** Returns the policy of a project; undefined when it has set none. */
-export function findPolicy(db: RunsDb, project_id: string): Promise<StoredPolicy | undefined> {
-  return db
-    .selectFrom('verification_policies')
-    .selectAll()
-    .where('project_id', '=', project_id)
-    .executeTakeFirst()
-}
-
-/** New rules, with the time and the user of the change. */
-export type PolicyChange = {
-  project_id: string
-  rules: PolicyRules
-  updated_at: Date
-  updated_by: string
-}
-
-/** Writes the rules over any version. */
-export function putPolicy(db: RunsDb, change: PolicyChange): Promise<StoredPolicy> {
-  const row = rowOf(change)
-  return db
-    .insertInto('verification_policies')
-    .values({ ...row, version: 1 })
-    .onConflict((conflict) =>
-      conflict
-        .column('project_id')
-        .doUpdateSet({ ...row, version: sql<number>`verification_policies.version + 1` }),
-    )
-    .returningAll()
-    .executeTakeFirstOrThrow()
-}
-
-/** Writes the rules if the current version is `version` (0: no rules); else returns undefined. */
-export function replacePolicy(
-  db: RunsDb,
-  change: PolicyChange,
-  version: number,
-): Promise<StoredPolicy | undefined> {
-  const row = { ...rowOf(change), version: version + 1 }
-  if (version === 0) {
-    return db
-      .insertInto('verification_policies')
-      .values(row)
-      .onConflict((conflict) => conflict.column('project_id').doNothing())
-      .returningAll()
-      .executeTakeFirst()
-  }
-  return db
-    .updateTable('verification_policies')
-    .set(row)
-    .where('project_id', '=', change.project_id)
-    .where('version', '=', version)
-    .returningAll()
-    .executeTakeFirst()
-}
-
-function rowOf({ rules, ...change }: PolicyChange) {
-  return { ...change, policy: JSON.stringify(rules) }
-}
+/** The table of policies. The rules of an empty policy are the default ones. */
+export const policyTable = new ProjectTable<StoredPolicy>('verification_policies', {
+  json: ['policy'],
+  defaults: { policy: {} },
+})
 
 /** Maximum enabled policies of one pass. */
 const policies_max = 10_000

@@ -62,7 +62,7 @@ export interface RetentionTables {
   retention_policies: {
     project_id: string
     days: Json<RetentionDays>
-    environments: Json<{ environment: string; days: Partial<RetentionDays> }[]>
+    environments: Json<readonly { environment: string; days: Partial<RetentionDays> }[]>
     archive_before_delete: boolean
     archive: JsonOrNull<ArchiveSchedule>
     archive_since: InstantOrNull

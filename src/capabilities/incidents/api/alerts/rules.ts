@@ -1,5 +1,4 @@
 import { z } from 'zod'
-import { totalExactMax } from '../../../../kernel/pages.ts'
 import { idAfter, idPage, idPageQuery } from '../../../../model/id-pages.ts'
 import { record } from '../../../../model/named-schemas.ts'
 import { severities } from '../../../../model/severity.ts'
@@ -8,7 +7,7 @@ import { ruleKindSchema } from '../../rules/rule.ts'
 import { signalOf } from '../../store/incident-row.ts'
 import type { IncidentRoutesDeps } from '../contract.ts'
 import { type RuleEvaluation, readEvaluations } from '../rules/evaluation-store.ts'
-import { type StoredRule, selectRules } from '../rules/store.ts'
+import { ruleTable, type StoredRule } from '../rules/store.ts'
 
 const alertRule = record('AlertRule', {
   rule_id: z.uuid(),
@@ -45,11 +44,11 @@ export function listAlertRules({ db }: IncidentRoutesDeps): Route {
     }),
     errors: ['invalid_cursor', 'store_unavailable'],
     handle: async ({ query: { limit, cursor }, caller: { project_id } }) => {
-      const result = await selectRules(
-        db,
-        { project_id, suspended: false },
-        { before: idAfter(list, cursor), limit: limit + 1, count_max: totalExactMax + 1 },
-      )
+      const result = await ruleTable.select(db, project_id, {
+        filter: { suspended: false },
+        before: idAfter(list, cursor),
+        limit: limit + 1,
+      })
       const { items, info } = idPage(result, { list, limit, idOf: ({ id }) => id })
       const evaluations = await readEvaluations(db, project_id, items)
       return { rules: items.map((rule) => toAlertRule(rule, evaluations.get(rule.id))), ...info }

@@ -12,7 +12,7 @@ import type { Rule } from '../../rules/rule.ts'
 import { findIncident } from '../../store/find-incident.ts'
 import { type StoredIncident, toIncidentView } from '../../store/incident-row.ts'
 import type { IncidentRoutesDb, IncidentRoutesDeps } from '../contract.ts'
-import { findRuleBy } from '../rules/store.ts'
+import { ruleTable } from '../rules/store.ts'
 import { readTimeline, timelineSchema } from './events.ts'
 import { countMessages, selectFindings, selectSeries } from './store.ts'
 
@@ -120,7 +120,7 @@ async function readEvidence(
   row: StoredIncident,
   examples: (rule: Rule) => Promise<Evidence[]>,
 ): Promise<z.input<typeof resolvedEvidence>[]> {
-  const stored = await findRuleBy(db, { project_id: row.project_id, name: row.rule_name })
+  const stored = await ruleTable.findBy(db, row.project_id, { name: row.rule_name })
   const found = stored === undefined ? [] : await examples(stored.spec)
   const evidence = [...toIncidentView(row).evidence, ...found].slice(0, evidence_max)
   const ids = evidence.flatMap(({ kind, id = '' }) => (kind === 'finding' && isUuid(id) ? id : []))

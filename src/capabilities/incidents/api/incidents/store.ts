@@ -7,7 +7,7 @@ import {
 import type { IncidentDb } from '../../ports.ts'
 import type { StoredIncident } from '../../store/incident-row.ts'
 import type { IncidentRoutesDb } from '../contract.ts'
-import { findRuleBy, type StoredRule } from '../rules/store.ts'
+import { ruleTable, type StoredRule } from '../rules/store.ts'
 
 /** A stored entry of a timeline. */
 export type StoredEvent = Selectable<IncidentTables['incident_events']>
@@ -86,7 +86,7 @@ export async function selectSeries(
   { project_id, rule_name: name }: Pick<StoredIncident, 'project_id' | 'rule_name'>,
   series: { group_key: string; from: (rule: StoredRule) => Date; limit: number },
 ): Promise<{ rule: StoredRule; samples: StoredSample[] } | undefined> {
-  const rule = await findRuleBy(db, { project_id, name })
+  const rule = await ruleTable.findBy(db, project_id, { name })
   if (rule === undefined) return undefined
   const samples = await db
     .selectFrom('rule_samples')

@@ -1,162 +1,71 @@
-import { isUuid } from '../../../../kernel/ids.ts'
-import { type Problem, problem } from '../../../../kernel/problem.ts'
-import {
-  type ManagedBy,
-  type ResourceName,
-  refuseUnlessOwner,
-} from '../../../../model/managed-by.ts'
-import {
-  changedSince,
-  type RequestHeaders,
-  versionToReplace,
-} from '../../../../platform/http/index.ts'
+import { canonicalJson } from '../../../../kernel/canonical-json.ts'
+import { problem } from '../../../../kernel/problem.ts'
+import { type ChangeOf, createDocument, type DocumentRules } from '../../../documents/index.ts'
 import { mutualInhibition } from '../../muting/inhibition.ts'
 import type { IncidentDb } from '../../ports.ts'
 import type { Rule } from '../../rules/rule.ts'
 import { canonicalRule } from '../../rules/written-rule.ts'
+import { kindOf } from '../../store/incident-row.ts'
 import { orphanRule } from '../../store/moves.ts'
 import type { IncidentRoutesDeps } from '../contract.ts'
-import {
-  changeRules,
-  deleteRule,
-  findRuleBy,
-  insertRule,
-  isSame,
-  lockRule,
-  type NewRule,
-  releaseRule,
-  replaceRule,
-  ruleReferences,
-  type StoredRule,
-  type WhichRule,
-} from './store.ts'
+import { ruleReferences, ruleTable, type StoredRule } from './store.ts'
 
-/**
- * Creates a rule, or returns the one that the same resource declares. Throws `name_taken`,
- * `limit_reached`, and `invalid_request` for rules that inhibit each other.
- */
-export function createRule(
-  { db, incident_rules_max }: Pick<IncidentRoutesDeps, 'db' | 'incident_rules_max'>,
-  which: WhichRule,
-  rule: NewRule,
-): Promise<{ rule: StoredRule; is_new: boolean }> {
-  const { project_id } = which
-  const { managed_by } = rule
-  return changeRules(db, project_id, async (trx) => {
-    const declared = managed_by && (await findRuleBy(trx, { project_id, managed_by }))
-    if (declared) return { rule: declared, is_new: false }
-    await checkName(trx, which, rule)
-    const others = await ruleReferences(trx, project_id)
-    if (others.length >= incident_rules_max) throw limitReached(incident_rules_max)
-    checkInhibition(rule.spec, others)
-    return { rule: await insertRule(trx, which, rule), is_new: true }
-  })
+type RuleLimits = Pick<IncidentRoutesDeps, 'incident_rules_max'>
+
+/** Returns how rules are changed. */
+export function rulesOfChange({
+  incident_rules_max: documents_max,
+}: RuleLimits): DocumentRules<StoredRule, Rule, IncidentDb> {
+  return {
+    table: ruleTable,
+    title: 'incident rules',
+    documents_max,
+    is_owned: true,
+    toColumns,
+    beforeDelete: orphanIncidents,
+  }
 }
 
-/** A rule to change, and the headers with the version that was read. */
-type ChangedRule = WhichRule & { headers: RequestHeaders }
-
-/**
- * Replaces a rule. An equal rule is not written, so that its incidents are not orphaned. Throws
- * `incident_rule_not_found`, `managed_by_kubernetes`, `precondition_failed`, `name_taken`, and
- * `invalid_request` for rules that inhibit each other.
- */
-export function putRule(
-  { db }: IncidentRoutesDeps,
-  which: ChangedRule,
-  rule: NewRule,
-): Promise<StoredRule> {
-  return changeRules(db, which.project_id, async (trx) => {
-    const before = await findUnchanged(trx, which, rule.managed_by)
-    const isEqual = isSame(canonicalRule(before.spec) as Rule, rule.spec)
-    if (isEqual && isSame(before.managed_by, rule.managed_by)) return before
-    await checkName(trx, which, rule)
-    const references = await ruleReferences(trx, which.project_id)
-    const others = references.filter(({ id }) => id !== which.rule_id)
-    checkInhibition(rule.spec, others)
-    if (!isEqual) await orphanIncidents(trx, before, rule.at)
-    return replaceRule(trx, which, rule)
-  })
-}
-
-/**
- * Deletes a rule, or with `retain` only its declaration. Throws `incident_rule_not_found`,
- * `managed_by_kubernetes`, `permission_denied`, `precondition_failed`.
- */
-export function deleteStoredRule(
-  { db, clock }: IncidentRoutesDeps,
-  which: ChangedRule,
-  { by, is_operator, retain }: { by: ResourceName | null; is_operator: boolean; retain: boolean },
+/** Creates a rule of the service itself. Throws `name_taken` and `limit_reached`. */
+export async function createRule(
+  deps: RuleLimits & { db: IncidentDb },
+  rule: { project_id: string; id: string; spec: Rule; at: string; by: string },
 ): Promise<void> {
-  return changeRules(db, which.project_id, async (trx) => {
-    const before = await findUnchanged(trx, which, by)
-    if (is_operator && before.managed_by === null) {
-      const detail = 'No resource declares this rule, so an operator cannot delete it.'
-      throw problem('permission_denied', { detail })
-    }
-    if (retain) return releaseRule(trx, which)
-    await orphanIncidents(trx, before, new Date(clock.now_ms()))
-    return deleteRule(trx, which)
-  })
+  await createDocument(deps.db, rulesOfChange(deps), { ...rule, managed_by: null })
 }
 
-/** Returns the error for an id that no rule of the project has. */
-export function ruleNotFound(rule_id: string): Problem {
-  return problem('incident_rule_not_found', {
-    detail: `rule_id: got "${rule_id.slice(0, 80)}", expected the id of a rule of this project`,
-  })
-}
-
-/** Finds a rule that the caller may change, in the version of If-Match. */
-async function findUnchanged(
+/**
+ * An equal rule is not written, so that its incidents are not orphaned. Throws `invalid_request` for
+ * rules that inhibit each other.
+ */
+async function toColumns(
   trx: IncidentDb,
-  { headers, ...which }: ChangedRule,
-  by: ResourceName | null,
-): Promise<StoredRule> {
-  const rule = isUuid(which.rule_id) ? await lockRule(trx, which) : undefined
-  if (rule === undefined) throw ruleNotFound(which.rule_id)
-  refuseUnlessOwner(rule.managed_by, by)
-  const version = versionToReplace(headers)
-  if (version !== undefined && version !== rule.version) throw changedSince(headers, rule.version)
-  return rule
+  { project_id, id, spec, managed_by, before, at }: ChangeOf<StoredRule, Rule>,
+) {
+  const isEqual = before !== undefined && isSame(canonicalRule(before.spec), spec)
+  if (isEqual && isSame(before.managed_by, managed_by)) return undefined
+  const references = await ruleReferences(trx, project_id)
+  checkInhibition([spec, ...references.filter((other) => other.id !== id)])
+  if (before !== undefined && !isEqual) await orphanIncidents(trx, before, at)
+  const { name, suspend: suspended } = spec
+  return { columns: { name, kind: kindOf(spec), spec, suspended }, unique: { name } }
+}
+
+function isSame(one: unknown, other: unknown): boolean {
+  return canonicalJson(one) === canonicalJson(other)
 }
 
 function orphanIncidents(
   trx: IncidentDb,
   { project_id, name: rule_name }: StoredRule,
-  at: Date,
+  at: string,
 ): Promise<void> {
-  return orphanRule(trx, { project_id, rule_name, now_ms: at.getTime() })
+  return orphanRule(trx, { project_id, rule_name, now_ms: Date.parse(at) })
 }
 
-/** Throws `name_taken` if another rule has the name. */
-async function checkName(
-  trx: IncidentDb,
-  { project_id, rule_id }: WhichRule,
-  { spec: { name }, managed_by }: NewRule,
-): Promise<void> {
-  const other = await findRuleBy(trx, { project_id, name })
-  if (other === undefined || other.id === rule_id) return
-  throw problem('name_taken', {
-    detail: `name: got "${name}", the name of ${describeOwner(other.managed_by, managed_by)}`,
-    faults: [{ pointer: '/name', detail: 'already in use' }],
-  })
-}
-
-/** Describes the owner of a name. A namespace learns only the names of its own resources. */
-function describeOwner(owner: ManagedBy | null, by: ManagedBy | null): string {
-  if (owner === null || owner.namespace !== by?.namespace) return 'another rule of the project'
-  return `the rule of ${owner.kind} ${owner.namespace}/${owner.name}`
-}
-
-function limitReached(rules_max: number): Problem {
-  const detail = `The project has ${rules_max} incident rules, the maximum. Delete some first.`
-  return problem('limit_reached', { detail })
-}
-
-/** Throws `invalid_request` if a rule would inhibit others that inhibit it. */
-function checkInhibition(rule: Rule, others: Parameters<typeof mutualInhibition>[0]): void {
-  const path = mutualInhibition([rule, ...others])
+/** Throws `invalid_request` if the first of the rules would inhibit others that inhibit it. */
+function checkInhibition(rules: Parameters<typeof mutualInhibition>[0]): void {
+  const path = mutualInhibition(rules)
   if (path === undefined) return
   const detail = `the rules would mute each other for ever: ${path.join(' → ')}`
   throw problem('invalid_request', {

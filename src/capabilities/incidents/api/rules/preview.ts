@@ -8,7 +8,7 @@ import type { PreviewTransition, Range } from '../../preview/rule-preview.ts'
 import { checkSlots, type Previewed, runPreview } from '../../preview/run-preview.ts'
 import { readMatches } from '../../preview/stored-findings.ts'
 import type { Rule } from '../../rules/rule.ts'
-import { findRoute } from '../../store/default-route.ts'
+import { routeTable } from '../../store/default-route.ts'
 import type { IncidentRoutesDb, IncidentRoutesDeps } from '../contract.ts'
 import { knownNames } from './rule-reply.ts'
 import { declaredRule } from './rules.ts'
@@ -137,7 +137,7 @@ export function previewIncidentRule(deps: IncidentRoutesDeps): Route {
           readMatches: (request: Parameters<typeof readMatches>[1], limit: number) =>
             readMatches(db, request, limit),
         }
-        const route = (await findRoute(db, project_id))?.spec
+        const route = (await routeTable.read(db, project_id)).spec
         const previewed = await runPreview(parts, { project_id, rule, range, route, signal })
         const warnings = await warningsFor(db, project_id, rule)
         const reply = toReply(previewed, range)

@@ -1,6 +1,6 @@
 import type { IncidentDb } from '../../ports.ts'
 import { orphanRule } from '../../store/moves.ts'
-import { changeRules, deleteRule, lockRule } from './store.ts'
+import { ruleTable } from './store.ts'
 
 /**
  * Deletes a rule in mode shadow together with the incidents that only it opened, which no message
@@ -11,8 +11,8 @@ export function removeShadowRule(
   db: IncidentDb,
   { project_id, rule_id, now }: { project_id: string; rule_id: string; now: Date },
 ): Promise<void> {
-  return changeRules(db, project_id, async (trx) => {
-    const rule = await lockRule(trx, { project_id, rule_id })
+  return ruleTable.change(db, project_id, async (trx) => {
+    const rule = await ruleTable.lock(trx, { project_id, id: rule_id })
     if (rule === undefined || rule.spec.mode !== 'shadow') return
     await orphanRule(trx, { project_id, rule_name: rule.name, now_ms: now.getTime() })
     await trx
@@ -21,6 +21,6 @@ export function removeShadowRule(
       .where('rule_name', '=', rule.name)
       .where('shadow', '=', true)
       .execute()
-    await deleteRule(trx, { project_id, rule_id })
+    await ruleTable.delete(trx, { project_id, id: rule_id })
   })
 }

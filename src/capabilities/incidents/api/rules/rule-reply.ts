@@ -2,13 +2,12 @@ import { z } from 'zod'
 import { managedByField } from '../../../../model/managed-by.ts'
 import { record } from '../../../../model/named-schemas.ts'
 import { severities } from '../../../../model/severity.ts'
-import { Answer, etagOf } from '../../../../platform/http/index.ts'
 import { findProjectMembers } from '../../../access/index.ts'
 import { splitTiers } from '../../rules/burn-tiers.ts'
 import { burnRateSchema } from '../../rules/condition-kinds.ts'
 import { type Rule, ruleFields, ruleKindSchema } from '../../rules/rule.ts'
 import { canonicalRule } from '../../rules/written-rule.ts'
-import { findRoute } from '../../store/default-route.ts'
+import { routeTable } from '../../store/default-route.ts'
 import type { IncidentRoutesDb } from '../contract.ts'
 import { channelNames, type RuleEvaluation, readEvaluations } from './evaluation-store.ts'
 import { ruleReferences, type StoredRule } from './store.ts'
@@ -67,7 +66,7 @@ export const ruleSchema = record('IncidentRule', {
   evaluation: evaluationSchema,
 })
 
-export type RuleReply = z.input<typeof ruleSchema>
+type RuleReply = z.input<typeof ruleSchema>
 
 /** Returns the replies of rules of a project, with their evaluations and warnings. */
 export async function toReplies(
@@ -87,18 +86,6 @@ export async function toReplies(
   return rules.map((rule) => toReply(rule, evaluations.get(rule.id), known))
 }
 
-/** Returns the answer of one rule, with its ETag. */
-export async function toAnswer(
-  db: IncidentRoutesDb,
-  rule: StoredRule,
-  status?: 200 | 201,
-): Promise<Answer<RuleReply>> {
-  const [reply] = await toReplies(db, rule.project_id, [rule])
-  if (reply === undefined) throw new Error('one rule has one reply')
-  const headers = { etag: etagOf(rule.version) }
-  return new Answer(reply, { headers, ...(status !== undefined && { status }) })
-}
-
 /** Reads the names that rules of a project refer to. */
 export async function knownNames(
   db: IncidentRoutesDb,
@@ -111,18 +98,18 @@ export async function knownNames(
     channelNames(db, project_id),
     inhibits ? ruleReferences(db, project_id) : [],
     findProjectMembers(db, { project_id, named: [...new Set(assigned)] }),
-    findRoute(db, project_id),
+    routeTable.read(db, project_id),
   ])
   return {
     channels,
     rules: new Set(references.map(({ name }) => name)),
     members: new Set(members.flatMap(({ id, email }) => [id, email])),
-    route: route?.spec,
+    route: route.spec,
   }
 }
 
 function toReply(
-  { id: rule_id, project_id: _, spec: stored, ...row }: StoredRule,
+  { id: rule_id, project_id: _, suspended: __, spec: stored, ...row }: StoredRule,
   evaluated: RuleEvaluation | undefined,
   known: KnownNames,
 ): RuleReply {

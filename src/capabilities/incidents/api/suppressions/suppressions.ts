@@ -1,21 +1,13 @@
 import { z } from 'zod'
-import { isUuid, newId } from '../../../../kernel/ids.ts'
-import { problem } from '../../../../kernel/problem.ts'
-import { idAfter, idPage, idPageQuery } from '../../../../model/id-pages.ts'
 import { expected } from '../../../../model/list-query.ts'
 import { record } from '../../../../model/named-schemas.ts'
 import { refuseUnstorable } from '../../../../model/storable.ts'
+import type { Route } from '../../../../platform/http/index.ts'
 import {
-  Answer,
-  changedSince,
-  defineRoute,
-  etagOf,
-  ifMatchHeader,
-  type RequestHeaders,
-  type Route,
-  versionToReplace,
-} from '../../../../platform/http/index.ts'
-import { requesterOf } from '../../../jobs/index.ts'
+  type DocumentFilter,
+  type DocumentPage,
+  namedDocumentRoutes,
+} from '../../../documents/index.ts'
 import {
   occurrences_max,
   occurrencesOf,
@@ -27,29 +19,12 @@ import {
 import { type NamedRule, suppressionWarnings } from '../../muting/suppression-warnings.ts'
 import type { IncidentRoutesDeps } from '../contract.ts'
 import { ruleReferences } from '../rules/store.ts'
-import {
-  countMuted,
-  deleteSuppression,
-  findSuppression,
-  insertSuppression,
-  replaceSuppression,
-  type StoredSuppression,
-  selectSuppressions,
-  suppressions_max,
-  type WhichSuppression,
-} from './store.ts'
-
-const reads = { level: 'project', role: 'viewer', key: 'incidents:read' } as const
-const writes = { level: 'project', role: 'admin', key: null } as const
+import { countMuted, type StoredSuppression, suppressions_max, suppressionTable } from './store.ts'
 
 const states = ['active', 'upcoming', 'expired'] as const
 const stateSchema = z
   .enum(states, { error: expected(states.join(', ')) })
   .meta({ id: 'SuppressionState' })
-
-const suppressionPath = z.strictObject({
-  suppression_id: z.string().describe('Id of the suppression.'),
-})
 
 /** The body of a suppression that can be stored. */
 export const storableSuppression = suppressionBody
@@ -79,188 +54,69 @@ const suppressionSchema = record('IncidentSuppression', {
   updated_by: z.string(),
 })
 
-const list = 'incident suppressions'
-
-/** GET /api/v2/observability/incidents/suppressions: the suppressions, newest first. */
-export function listSuppressions({ db, clock }: IncidentRoutesDeps): Route {
-  return defineRoute({
-    method: 'GET',
-    url: '/api/v2/observability/incidents/suppressions',
-    id: 'listIncidentSuppressions',
-    summary: 'Suppressions of incidents, newest first',
-    auth: 'jwt_or_key',
-    scope: reads,
-    query: z.strictObject({
-      state: stateSchema.optional().describe('Only suppressions in this state.'),
-      ...idPageQuery,
-    }),
-    reply: record('IncidentSuppressionList', {
-      suppressions: z.array(suppressionSchema),
-      total: z.int().nonnegative(),
-      total_is_exact: z.literal(false).optional(),
-      next_cursor: z.string().nullable(),
-    }),
-    errors: ['invalid_cursor', 'store_unavailable'],
-    handle: async ({ query: { state, limit, cursor }, caller: { project_id } }) => {
-      const name = `${list} ${state ?? ''}`
-      const before = idAfter(name, cursor)
-      const [stored, muted, rules] = await Promise.all([
-        selectSuppressions(db, project_id),
-        countMuted(db, project_id),
-        ruleReferences(db, project_id),
-      ])
-      const now_ms = clock.now_ms()
-      const matching = stored.filter(
-        ({ spec }) => state === undefined || timesOf(spec, now_ms).state === state,
-      )
-      const rows = matching
-        .filter(({ id }) => before === undefined || id < before)
-        .slice(0, limit + 1)
-      const page = idPage(
-        { rows, counted: matching.length },
-        { list: name, limit, idOf: ({ id }) => id },
-      )
-      const suppressions = page.items.map((one) => toReply(one, { muted, rules, now_ms }))
-      return { suppressions, ...page.info }
-    },
-  })
-}
-
 /**
- * POST /api/v2/observability/incidents/suppressions: mutes the messages of matching incidents. The
- * incidents are still recorded. It takes effect within seconds.
+ * Routes of suppressions, which mute the messages of matching incidents; the incidents are still
+ * recorded. A change takes effect within seconds. Open incidents that a deleted suppression muted
+ * are announced as still firing.
  */
-export function postSuppression(deps: IncidentRoutesDeps): Route {
-  const { db, clock } = deps
-  return defineRoute({
-    method: 'POST',
+export function suppressionRoutes(deps: IncidentRoutesDeps): Route[] {
+  return namedDocumentRoutes(deps, {
+    table: suppressionTable,
+    title: 'incident suppressions',
+    documents_max: suppressions_max,
+    is_owned: false,
     url: '/api/v2/observability/incidents/suppressions',
-    id: 'createIncidentSuppression',
-    summary: 'Mute incidents for a time',
-    etag: true,
-    status: 201,
-    auth: 'jwt',
-    scope: writes,
-    idempotent: true,
+    item_url: '/api/v2/observability/incidents/suppressions/{suppression_id}',
+    list: {
+      id: 'listIncidentSuppressions',
+      summary: 'Suppressions of incidents, newest first',
+      reply: 'IncidentSuppressionList',
+      field: 'suppressions',
+      filter: { state: stateSchema.optional().describe('Only suppressions in this state.') },
+    },
+    create: { id: 'createIncidentSuppression', summary: 'Mute incidents for a time' },
+    get: { id: 'getIncidentSuppression', summary: 'Read a suppression' },
+    put: { id: 'putIncidentSuppression', summary: 'Replace a suppression' },
+    delete: { id: 'deleteIncidentSuppression', summary: 'Delete a suppression' },
+    reads: { level: 'project', role: 'viewer', key: 'incidents:read' },
+    writes: { level: 'project', role: 'admin', key: null },
     body: storableSuppression,
     reply: suppressionSchema,
-    errors: ['limit_reached', 'store_unavailable'],
-    handle: async ({ body: spec, caller }) => {
-      const which = { project_id: caller.project_id, suppression_id: newId() }
-      const at = new Date(clock.now_ms())
-      const stored = await insertSuppression(db, which, { spec, at, by: requesterOf(caller) })
-      if (stored !== undefined) return toAnswer(deps, stored)
-      throw problem('limit_reached', {
-        detail: `The project has ${suppressions_max} suppressions, the maximum. Delete expired ones first.`,
-      })
-    },
+    toColumns: async (_trx, { spec, before, by }) => ({
+      columns: { spec, created_by: before?.created_by ?? by },
+    }),
+    select: ({ project_id }, page) => selectInState(deps, project_id, page),
+    toReplies: (suppressions, { project_id }) => toReplies(deps, project_id, suppressions),
   })
 }
 
-/** GET /api/v2/observability/incidents/suppressions/{suppression_id}: one suppression. */
-export function getSuppression(deps: IncidentRoutesDeps): Route {
-  return defineRoute({
-    method: 'GET',
-    url: '/api/v2/observability/incidents/suppressions/{suppression_id}',
-    id: 'getIncidentSuppression',
-    summary: 'Read a suppression',
-    etag: true,
-    auth: 'jwt_or_key',
-    scope: reads,
-    params: suppressionPath,
-    reply: suppressionSchema,
-    errors: ['suppression_not_found', 'store_unavailable'],
-    handle: async ({ params, caller: { project_id } }) =>
-      toAnswer(deps, await findOrThrow(deps, { ...params, project_id })),
-  })
+/** Selects a page of suppressions in a state, which depends on the time. */
+async function selectInState(
+  { db, clock }: IncidentRoutesDeps,
+  project_id: string,
+  { filter: { state }, before, limit }: DocumentPage & { filter: DocumentFilter },
+): Promise<{ rows: StoredSuppression[]; counted: number }> {
+  const all = { before: undefined, limit: suppressions_max }
+  const { rows } = await suppressionTable.select(db, project_id, all)
+  const now_ms = clock.now_ms()
+  const matching = rows.filter(
+    ({ spec }) => state === undefined || timesOf(spec, now_ms).state === state,
+  )
+  const page = matching.filter(({ id }) => before === undefined || id < before).slice(0, limit)
+  return { rows: page, counted: matching.length }
 }
 
-/** PUT /api/v2/observability/incidents/suppressions/{suppression_id}: replaces a suppression. */
-export function putSuppression(deps: IncidentRoutesDeps): Route {
-  return defineRoute({
-    method: 'PUT',
-    url: '/api/v2/observability/incidents/suppressions/{suppression_id}',
-    id: 'putIncidentSuppression',
-    summary: 'Replace a suppression',
-    etag: true,
-    auth: 'jwt',
-    scope: writes,
-    headers: [ifMatchHeader],
-    params: suppressionPath,
-    body: storableSuppression,
-    reply: suppressionSchema,
-    errors: ['suppression_not_found', 'precondition_failed', 'store_unavailable'],
-    handle: async ({ params, body: spec, caller, headers }) => {
-      const which = { ...params, project_id: caller.project_id }
-      await findOrThrow(deps, which)
-      const at = new Date(deps.clock.now_ms())
-      const stored = await replaceSuppression(
-        deps.db,
-        { ...which, version: versionToReplace(headers) },
-        { spec, at, by: requesterOf(caller) },
-      )
-      return toAnswer(deps, stored ?? (await throwChanged(deps, which, headers)))
-    },
-  })
-}
-
-/**
- * DELETE /api/v2/observability/incidents/suppressions/{suppression_id}: deletes a suppression. Open
- * incidents that it muted are announced as still firing.
- */
-export function removeSuppression(deps: IncidentRoutesDeps): Route {
-  return defineRoute({
-    method: 'DELETE',
-    url: '/api/v2/observability/incidents/suppressions/{suppression_id}',
-    id: 'deleteIncidentSuppression',
-    summary: 'Delete a suppression',
-    status: 204,
-    auth: 'jwt',
-    scope: writes,
-    headers: [ifMatchHeader],
-    params: suppressionPath,
-    reply: z.undefined(),
-    errors: ['suppression_not_found', 'precondition_failed', 'store_unavailable'],
-    handle: async ({ params, caller: { project_id }, headers }) => {
-      const which = { ...params, project_id }
-      await findOrThrow(deps, which)
-      const version = versionToReplace(headers)
-      const isDeleted = await deleteSuppression(deps.db, { ...which, version })
-      if (!isDeleted) await throwChanged(deps, which, headers)
-      return undefined
-    },
-  })
-}
-
-async function findOrThrow(
-  { db }: IncidentRoutesDeps,
-  which: WhichSuppression,
-): Promise<StoredSuppression> {
-  const id = which.suppression_id
-  const stored = isUuid(id) ? await findSuppression(db, which) : undefined
-  if (stored !== undefined) return stored
-  throw problem('suppression_not_found', {
-    detail: `suppression_id: got "${id.slice(0, 80)}", expected the id of a suppression of this project`,
-  })
-}
-
-/** Throws `precondition_failed`, or `suppression_not_found` if it was deleted meanwhile. */
-async function throwChanged(
-  deps: IncidentRoutesDeps,
-  which: WhichSuppression,
-  headers: RequestHeaders,
-): Promise<never> {
-  const { version } = await findOrThrow(deps, which)
-  throw changedSince(headers, version)
-}
-
-async function toAnswer({ db, clock }: IncidentRoutesDeps, stored: StoredSuppression) {
+async function toReplies(
+  { db, clock }: IncidentRoutesDeps,
+  project_id: string,
+  suppressions: readonly StoredSuppression[],
+): Promise<z.input<typeof suppressionSchema>[]> {
   const [muted, rules] = await Promise.all([
-    countMuted(db, stored.project_id),
-    ruleReferences(db, stored.project_id),
+    countMuted(db, project_id),
+    ruleReferences(db, project_id),
   ])
-  const headers = { etag: etagOf(stored.version) }
-  return new Answer(toReply(stored, { muted, rules, now_ms: clock.now_ms() }), { headers })
+  const now_ms = clock.now_ms()
+  return suppressions.map((one) => toReply(one, { muted, rules, now_ms }))
 }
 
 /** Time ahead for which windows are shown. */

@@ -2,7 +2,7 @@ import { newId } from '../../../../kernel/ids.ts'
 import { sql } from '../../../../platform/relational/index.ts'
 import type { Message, MessageReason } from '../../messages/message.ts'
 import type { IncidentDb } from '../../ports.ts'
-import { openChannel, type StoredChannel } from '../channel-secrets.ts'
+import { channelTable, openChannel, type StoredChannel } from '../channel-secrets.ts'
 import type { OpenChannel } from '../senders/contract.ts'
 import { takesSeveral } from '../senders/send.ts'
 import { type ClaimPlan, planClaim } from './plan-claim.ts'
@@ -125,12 +125,7 @@ export function findChannel(
   db: IncidentDb,
   { project_id, channel_name }: ChannelName,
 ): Promise<StoredChannel | undefined> {
-  return db
-    .selectFrom('notification_channels')
-    .selectAll()
-    .where('project_id', '=', project_id)
-    .where('name', '=', channel_name)
-    .executeTakeFirst()
+  return channelTable.findBy(db, project_id, { name: channel_name })
 }
 
 /** Locks a channel for the transaction. Returns the time, or undefined if it is locked. */

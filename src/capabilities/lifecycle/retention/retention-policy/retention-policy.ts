@@ -17,14 +17,8 @@ import { startDryRun, waitParameter } from '../runs/run.ts'
 import { runSchema } from '../runs/run-schema.ts'
 import { nextSlot } from '../schedule/slots.ts'
 import { type RetentionBody, retentionBody } from './policy-schema.ts'
-import { policyOrDefault, retentionAnswer, retentionReply } from './retention-reply.ts'
-import {
-  findRetention,
-  resetRetention,
-  type StoredRetention,
-  withdrawRetention,
-  writeRetention,
-} from './store.ts'
+import { retentionAnswer, retentionReply } from './retention-reply.ts'
+import { resetRetention, retentionTable, withdrawRetention, writeRetention } from './store.ts'
 
 const query = z.strictObject({
   dry_run: flagParameter(
@@ -59,8 +53,7 @@ export function getRetentionPolicy(deps: RetentionDeps): Route {
     handle: async ({ query: { dry_run, wait }, caller, signal }) => {
       const { project_id } = caller
       if (dry_run) return startDryRun(deps, { caller, wait, signal })
-      const stored = await findRetention(deps.db, project_id)
-      return retentionAnswer(deps, policyOrDefault(project_id, stored))
+      return retentionAnswer(deps, await retentionTable.read(deps.db, project_id))
     },
   })
 }
@@ -131,8 +124,8 @@ async function throwChanged(
   project_id: string,
   headers: RequestHeaders,
 ): Promise<never> {
-  const now: StoredRetention | undefined = await findRetention(db, project_id)
-  throw changedSince(headers, now?.version ?? 0)
+  const { version } = await retentionTable.read(db, project_id)
+  throw changedSince(headers, version)
 }
 
 /** Refuses an operator's request that names no resource, and others that name one. */
@@ -195,7 +188,7 @@ export function deleteRetentionPolicy(deps: RetentionDeps): Route {
         ? resetRetention(deps.db, change)
         : withdrawRetention(deps.db, change, { owner: managed_by, retain }))
       if (remaining === 'changed') return throwChanged(deps, project_id, headers)
-      return retentionAnswer(deps, policyOrDefault(project_id, remaining))
+      return retentionAnswer(deps, remaining ?? (await retentionTable.read(deps.db, project_id)))
     },
   })
 }

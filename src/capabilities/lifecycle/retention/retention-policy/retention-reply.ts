@@ -2,12 +2,12 @@ import { z } from 'zod'
 import { record } from '../../../../model/named-schemas.ts'
 import { Answer, etagOf } from '../../../../platform/http/index.ts'
 import { sql } from '../../../../platform/relational/index.ts'
+import type { EffectiveDocument } from '../../../documents/index.ts'
 import { type RetentionDb, type RetentionDeps, retentionKind } from '../contract.ts'
 import { kinds } from '../legal-holds/legal-holds.ts'
 import { managedHolds } from '../legal-holds/managed-store.ts'
 import { nextSlot, nextTick } from '../schedule/slots.ts'
 import { retentionFields } from './policy-schema.ts'
-import { defaultRetention, type RetentionPolicy } from './rules.ts'
 import type { StoredRetention } from './store.ts'
 
 const count = z.int().nonnegative()
@@ -52,33 +52,10 @@ export const retentionReply = record('RetentionPolicy', {
   held_count: count.describe('Number of held items; an item with several holds counts once.'),
 })
 
-/** A stored policy, or the default. */
-type ShownPolicy = RetentionPolicy &
-  Pick<StoredRetention, 'project_id' | 'version' | 'managed_by' | 'next_run_at'> & {
-    updated_at: string | null
-    updated_by: string | null
-  }
-
-/** Returns a project's policy, or the default when it has set none. */
-export function policyOrDefault(
-  project_id: string,
-  stored: StoredRetention | undefined,
-): ShownPolicy {
-  return stored ?? { ...defaultRetention, ...noChange, project_id }
-}
-
-const noChange = {
-  version: 0,
-  updated_at: null,
-  updated_by: null,
-  managed_by: null,
-  next_run_at: null,
-}
-
 /** Builds the reply: a policy with the state of retention in its project. */
 export async function retentionAnswer(
   { db, clock, hour }: Pick<RetentionDeps, 'db' | 'clock' | 'hour'>,
-  policy: ShownPolicy,
+  policy: EffectiveDocument<StoredRetention>,
 ) {
   const { project_id, days, environments, archive_before_delete, archive } = policy
   const { version, updated_at, updated_by, managed_by } = policy

@@ -1,3 +1,4 @@
+import { canonicalJson } from '../../../../kernel/canonical-json.ts'
 import {
   isOwner,
   type ManagedBy,
@@ -10,6 +11,7 @@ import {
   type Selectable,
   sql,
 } from '../../../../platform/relational/index.ts'
+import { ProjectTable } from '../../../documents/index.ts'
 import type { RetentionDb } from '../contract.ts'
 import {
   type DeclaredHold,
@@ -18,22 +20,16 @@ import {
   inheritHolds,
   releaseHolds,
 } from '../legal-holds/managed-store.ts'
-import type { RetentionPolicy } from './rules.ts'
+import { defaultRetention, type RetentionPolicy } from './rules.ts'
 
 /** A project's stored policy. */
 export type StoredRetention = Selectable<RetentionTables['retention_policies']>
 
-/** Returns the policy of a project; undefined when it has set none. */
-export function findRetention(
-  db: RetentionDb,
-  project_id: string,
-): Promise<StoredRetention | undefined> {
-  return db
-    .selectFrom('retention_policies')
-    .selectAll()
-    .where('project_id', '=', project_id)
-    .executeTakeFirst()
-}
+/** The table of policies. */
+export const retentionTable = new ProjectTable<StoredRetention>('retention_policies', {
+  json: ['days', 'environments', 'archive', 'managed_by'],
+  defaults: { ...defaultRetention, archive_since: null, next_run_at: null, managed_by: null },
+})
 
 /** A project with a schedule of archives; `since` is the time when it was set. */
 export type ScheduledArchive = { project_id: string; schedule: string; since: string }
@@ -89,7 +85,7 @@ export function writeRetention(
         await declareHolds(transaction, holdsOf(change, owner), legal_holds)
       }
     }
-    return put(transaction, change, policy)
+    return put(transaction, change, policy, stored)
   })
 }
 
@@ -124,7 +120,7 @@ export async function withdrawRetention(
     const about = holdsOf(change, owner)
     await (retain ? detachHolds(transaction, about) : releaseHolds(transaction, about))
     if (stored?.managed_by == null || !isOwner(stored.managed_by, owner)) return stored
-    if (retain) return put(transaction, change, { ...stored, owner: null })
+    if (retain) return put(transaction, change, { ...stored, owner: null }, stored)
     await remove(transaction, change.project_id)
     return undefined
   })
@@ -142,7 +138,7 @@ function inProject<T>(
     await sql`select 1 from projects where id = ${project_id} for no key update`.execute(
       transaction,
     )
-    return work(transaction, await findRetention(transaction, project_id))
+    return work(transaction, await retentionTable.find(transaction, project_id))
   })
 }
 
@@ -173,35 +169,25 @@ function put(
   db: RetentionDb,
   { project_id, at, by, next_run_at }: RetentionChange,
   policy: RetentionPolicy & { owner: ManagedBy | null },
-): Promise<StoredRetention> {
-  const archive = jsonOf(policy.archive)
-  const row = {
-    ...{ project_id, updated_at: at, updated_by: by, archive, next_run_at },
-    days: JSON.stringify(policy.days),
-    environments: JSON.stringify(policy.environments),
-    archive_before_delete: policy.archive_before_delete,
-    managed_by: jsonOf(policy.owner),
-  }
-  return db
-    .insertInto('retention_policies')
-    .values({ ...row, version: 1, archive_since: at })
-    .onConflict((conflict) =>
-      conflict.column('project_id').doUpdateSet({
-        ...row,
-        version: sql<number>`retention_policies.version + 1`,
-        archive_since: sql<string>`case
-          when retention_policies.archive is not distinct from ${archive}::jsonb
-            then retention_policies.archive_since else ${at} end`,
-      }),
-    )
-    .returningAll()
-    .executeTakeFirstOrThrow()
+  stored: StoredRetention | undefined,
+): Promise<StoredRetention | undefined> {
+  const { days, environments, archive_before_delete, archive, owner } = policy
+  const updated_at = at.toISOString()
+  const isSameArchive = stored && canonicalJson(stored.archive) === canonicalJson(archive)
+  return retentionTable.write(db, {
+    project_id,
+    days,
+    environments,
+    archive_before_delete,
+    archive,
+    archive_since: isSameArchive ? stored.archive_since : updated_at,
+    next_run_at: next_run_at.toISOString(),
+    managed_by: owner,
+    updated_at,
+    updated_by: by,
+  })
 }
 
 async function remove(db: RetentionDb, project_id: string): Promise<void> {
   await db.deleteFrom('retention_policies').where('project_id', '=', project_id).execute()
-}
-
-function jsonOf(value: object | null): string | null {
-  return value === null ? null : JSON.stringify(value)
 }

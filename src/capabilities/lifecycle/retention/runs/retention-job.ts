@@ -4,8 +4,8 @@ import type { Job, JobContext, JobHandler, JobValue } from '../../../jobs/index.
 import type { RetentionSlice, RetentionStore, RetentionTarget } from '../../../storage/index.ts'
 import { type RetentionDb, retentionKind } from '../contract.ts'
 import { activeHolds } from '../legal-holds/store.ts'
-import { defaultRetention, type RetentionRules } from '../retention-policy/rules.ts'
-import { findRetention } from '../retention-policy/store.ts'
+import type { RetentionRules } from '../retention-policy/rules.ts'
+import { retentionTable } from '../retention-policy/store.ts'
 import { MissingArchives, readArchives } from './archives.ts'
 import {
   addDone,
@@ -116,8 +116,8 @@ class RetentionRun {
     return { project_id: this.#job.project_id, now_ms: this.#now_ms }
   }
 
-  async #rules(): Promise<RetentionRules> {
-    return (await findRetention(this.#options.db, this.#job.project_id)) ?? defaultRetention
+  #rules(): Promise<RetentionRules> {
+    return retentionTable.read(this.#options.db, this.#job.project_id)
   }
 
   /** Deletes from the other stores the rows that a killed run deleted only from the first store. */

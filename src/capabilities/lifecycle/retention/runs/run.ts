@@ -4,8 +4,8 @@ import { flagParameter } from '../../../../model/list-query.ts'
 import { Answer, type Caller, defineRoute, type Route } from '../../../../platform/http/index.ts'
 import { enqueueJob, type Job, readJob, requesterOf } from '../../../jobs/index.ts'
 import { dryRunKind, type RetentionDb, type RetentionDeps, retentionKind } from '../contract.ts'
-import { defaultRetention, type RetentionRules } from '../retention-policy/rules.ts'
-import { findRetention } from '../retention-policy/store.ts'
+import type { RetentionRules } from '../retention-policy/rules.ts'
+import { retentionTable } from '../retention-policy/store.ts'
 import { runSchema, toRetentionRun } from './run-schema.ts'
 
 /** Longest wait for the end of a run. */
@@ -65,7 +65,7 @@ export async function startDryRun(
 ): Promise<RunAnswer> {
   const { project_id } = request.caller
   const { days, environments, archive_before_delete } =
-    given ?? (await findRetention(deps.db, project_id)) ?? defaultRetention
+    given ?? (await retentionTable.read(deps.db, project_id))
   const params = { rules: { days, environments, archive_before_delete } }
   return answerRun(deps.db, await enqueue(deps, request, { kind: dryRunKind, params }), request)
 }

@@ -13,7 +13,7 @@ import { censusBuckets_max, type RecordKind, type RetentionStore } from '../../.
 import type { RetentionDb } from '../contract.ts'
 import { day_ms, firstKeptDay } from '../retention-policy/rules.ts'
 import {
-  findRetention,
+  retentionTable,
   type ScheduledArchive,
   scheduledArchives,
 } from '../retention-policy/store.ts'
@@ -60,7 +60,7 @@ async function requestDays(
   const { id: run_id, project_id } = job
   const due_ms = Date.parse(String(job.params['due_at']))
   if (Number.isNaN(due_ms)) throw new JobRefused('due_at: expected an instant')
-  const archive = (await findRetention(db, project_id))?.archive
+  const archive = (await retentionTable.read(db, project_id)).archive
   if (!archive?.enabled) return { archives_requested: 0, is_partial: false }
   const { after_days } = archive
   const before_day = firstKeptDay(due_ms, after_days)

@@ -1,0 +1,9 @@
+export {
+  type ChangeOf,
+  createDocument,
+  type DocumentRules,
+} from './change-document.ts'
+export { type NamedDocuments, namedDocumentRoutes } from './named-documents.ts'
+export { type DocumentFilter, type DocumentPage, NamedTable } from './named-table.ts'
+export { projectDocumentRoutes } from './project-document.ts'
+export { type EffectiveDocument, ProjectTable } from './project-table.ts'
