@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { durationMs } from '../kernel/duration.ts'
+import { elsewhere } from './declared/document.ts'
 
 const resyncPeriod_ms_min = 30_000
 const resyncSentence = 'resyncPeriod: expected at least 30s'
@@ -9,45 +10,53 @@ export const defaultClass = 'default'
 
 /** Fields of every kind's spec, to spread into its `z.strictObject`. */
 export const commonSpecFields = {
-  className: z
-    .string()
-    .max(63)
-    .regex(/^([a-z0-9]([-a-z0-9]*[a-z0-9])?)?$/)
-    .default(defaultClass)
-    .describe(
-      'Class of operators that serve the resource (`LOOPTRACE_OPERATOR_CLASS`). An empty value means `default`. Immutable: objects in the service belong to the installation that created them.',
-    )
-    .meta({
-      'x-kubernetes-validations': [
-        {
-          rule: "self == oldSelf || (self in ['', 'default'] && oldSelf in ['', 'default'])",
-          message: 'className is immutable: create a new resource',
-        },
-      ],
-    }),
-  suspend: z
-    .boolean()
-    .default(false)
-    .describe('Pauses reconciliation. Objects that exist in the service are left unchanged.'),
-  resyncPeriod: z
-    .string()
-    .max(8)
-    .regex(/^[1-9][0-9]{0,4}(s|m|h)$/)
-    .default('10m')
-    .describe(
-      'Interval between comparisons of the service with the spec, at least 30s: `30s`, `10m`, `1h`.',
-    )
-    .meta({
-      'x-kubernetes-validations': [
-        { rule: "duration(self) >= duration('30s')", message: resyncSentence },
-      ],
-    }),
-  deletionPolicy: z
-    .enum(['Delete', 'Retain'])
-    .default('Delete')
-    .describe(
-      'On deletion of the resource: `Delete` deletes its objects in the service, `Retain` keeps them.',
-    ),
+  className: elsewhere(
+    z
+      .string()
+      .max(63)
+      .regex(/^([a-z0-9]([-a-z0-9]*[a-z0-9])?)?$/)
+      .default(defaultClass)
+      .describe(
+        'Class of operators that serve the resource (`LOOPTRACE_OPERATOR_CLASS`). An empty value means `default`. Immutable: objects in the service belong to the installation that created them.',
+      )
+      .meta({
+        'x-kubernetes-validations': [
+          {
+            rule: "self == oldSelf || (self in ['', 'default'] && oldSelf in ['', 'default'])",
+            message: 'className is immutable: create a new resource',
+          },
+        ],
+      }),
+  ),
+  suspend: elsewhere(
+    z
+      .boolean()
+      .default(false)
+      .describe('Pauses reconciliation. Objects that exist in the service are left unchanged.'),
+  ),
+  resyncPeriod: elsewhere(
+    z
+      .string()
+      .max(8)
+      .regex(/^[1-9][0-9]{0,4}(s|m|h)$/)
+      .default('10m')
+      .describe(
+        'Interval between comparisons of the service with the spec, at least 30s: `30s`, `10m`, `1h`.',
+      )
+      .meta({
+        'x-kubernetes-validations': [
+          { rule: "duration(self) >= duration('30s')", message: resyncSentence },
+        ],
+      }),
+  ),
+  deletionPolicy: elsewhere(
+    z
+      .enum(['Delete', 'Retain'])
+      .default('Delete')
+      .describe(
+        'On deletion of the resource: `Delete` deletes its objects in the service, `Retain` keeps them.',
+      ),
+  ),
 }
 
 const commonSpec = z.strictObject(commonSpecFields)
@@ -76,33 +85,35 @@ export function boundCommonSpec<Spec extends CommonSpec>(spec: Spec): Bounded<Sp
  * The project of a resource, among those that a ProjectGrant grants to its namespace: by id, or by
  * name and organization.
  */
-export const projectRefField = z
-  .strictObject({
-    id: z.uuid().max(36).optional().describe('Id of the project.'),
-    organization: projectNameField
-      .optional()
-      .describe(
-        'Name of the organization. Required with a name that several granted projects have.',
-      ),
-    name: projectNameField.optional().describe('Name of the project.'),
-  })
-  .describe(
-    'A project that a ProjectGrant grants to the namespace, by id or by name. Can only be made more precise.',
-  )
-  .meta({
-    'x-kubernetes-validations': [
-      {
-        rule: 'has(self.id) != has(self.name) && !(has(self.id) && has(self.organization))',
-        message: 'expected either id, or name with an optional organization',
-      },
-      {
-        // Besides no change: an organization is added to a name, or an id replaces the name.
-        rule: 'self == oldSelf || (has(oldSelf.name) && has(self.id)) || (has(oldSelf.name) && !has(oldSelf.organization) && has(self.name) && self.name == oldSelf.name)',
-        message:
-          'projectRef can only be made more precise (add organization, or replace name by the id): create a new resource for another project',
-      },
-    ],
-  })
+export const projectRefField = elsewhere(
+  z
+    .strictObject({
+      id: z.uuid().max(36).optional().describe('Id of the project.'),
+      organization: projectNameField
+        .optional()
+        .describe(
+          'Name of the organization. Required with a name that several granted projects have.',
+        ),
+      name: projectNameField.optional().describe('Name of the project.'),
+    })
+    .describe(
+      'A project that a ProjectGrant grants to the namespace, by id or by name. Can only be made more precise.',
+    )
+    .meta({
+      'x-kubernetes-validations': [
+        {
+          rule: 'has(self.id) != has(self.name) && !(has(self.id) && has(self.organization))',
+          message: 'expected either id, or name with an optional organization',
+        },
+        {
+          // Besides no change: an organization is added to a name, or an id replaces the name.
+          rule: 'self == oldSelf || (has(oldSelf.name) && has(self.id)) || (has(oldSelf.name) && !has(oldSelf.organization) && has(self.name) && self.name == oldSelf.name)',
+          message:
+            'projectRef can only be made more precise (add organization, or replace name by the id): create a new resource for another project',
+        },
+      ],
+    }),
+)
 
 /** The `projectRefField` of a spec. */
 export type ProjectRef = z.output<typeof projectRefField>

@@ -1,6 +1,6 @@
 import { eventWarnings } from '../../../capabilities/incidents/rules/event-warnings.ts'
 import type { Kind } from '../../contract.ts'
-import { reconcileIncidentRule, removeIncidentRule, withdrawIncidentRule } from './reconcile.ts'
+import { reconcileIncidentRule, removeIncidentRule, withdrawIncidentRule } from './rule.ts'
 import { type IncidentRuleSpec, incidentRuleSpec } from './spec.ts'
 import { type IncidentRuleStatus, incidentRuleStatus } from './status.ts'
 

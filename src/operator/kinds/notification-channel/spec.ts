@@ -1,5 +1,7 @@
 import { z } from 'zod'
+import type { channelFields } from '../../../capabilities/incidents/channels/channel.ts'
 import { commonSpecFields, projectRefField } from '../../common-spec.ts'
+import { documentOf, elsewhere, named } from '../../declared/document.ts'
 
 /** Name of a channel in its project. Incident rules name channels by it. */
 const channelName = z
@@ -13,19 +15,24 @@ const url = z
   .max(2_000)
   .regex(/^https?:\/\/[^\s/]+\S*$/)
 
-const secretRef = z.strictObject({
-  name: z
-    .string()
-    .max(253)
-    .regex(/^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/)
-    .describe('Name of a Secret in this namespace with the label `looptrace.dev/channel: "true"`.'),
-  key: z
-    .string()
-    .min(1)
-    .max(253)
-    .regex(/^[A-Za-z0-9._-]+$/)
-    .describe('Key of the entry in the Secret. White space around the value is ignored.'),
-})
+/** The value of its Secret is in the request, and cannot be read back. */
+const secretRef = elsewhere(
+  z.strictObject({
+    name: z
+      .string()
+      .max(253)
+      .regex(/^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/)
+      .describe(
+        'Name of a Secret in this namespace with the label `looptrace.dev/channel: "true"`.',
+      ),
+    key: z
+      .string()
+      .min(1)
+      .max(253)
+      .regex(/^[A-Za-z0-9._-]+$/)
+      .describe('Key of the entry in the Secret. White space around the value is ignored.'),
+  }),
+)
 
 export type SecretRef = z.output<typeof secretRef>
 
@@ -101,9 +108,12 @@ export const channelTypes = ['webhook', 'slack', 'pagerduty', 'alertmanager', 'e
 /** The spec of a NotificationChannel. */
 export const notificationChannelSpec = z.strictObject({
   projectRef: projectRefField,
-  channelName: channelName
-    .optional()
-    .describe('Unique name of the channel in the project. Default: the name of the resource.'),
+  channelName: named(
+    channelName
+      .optional()
+      .describe('Unique name of the channel in the project. Default: the name of the resource.'),
+    'name',
+  ),
   webhook: webhook.optional().describe('Sends signed requests to a URL.'),
   slack: slack.optional().describe('Posts in Slack.'),
   pagerduty: pagerduty.optional().describe('Triggers and resolves alerts in PagerDuty.'),
@@ -120,6 +130,10 @@ export const notificationChannelSpec = z.strictObject({
 })
 
 export type NotificationChannelSpec = z.output<typeof notificationChannelSpec>
+
+/** Converts a spec to the fields of a channel, without its secret. */
+export const toChannel =
+  documentOf<z.input<z.ZodObject<typeof channelFields>>>()(notificationChannelSpec)
 
 /** Rules over the whole resource. */
 export const notificationChannelRules = [

@@ -1,5 +1,5 @@
 import type { Kind } from '../../contract.ts'
-import { reconcileReleasePolicy, removeReleasePolicy, withdrawReleasePolicy } from './reconcile.ts'
+import { reconcileReleasePolicy, removeReleasePolicy, withdrawReleasePolicy } from './policy.ts'
 import {
   type ReleasePolicySpec,
   type ReleasePolicyStatus,
