@@ -33,8 +33,10 @@ type Objects<T extends Stored> = {
   /** Noun for errors: `incident rule`. */
   noun: string
   shape: z.ZodType<T>
-  /** Code of the refusal for an object that does not exist. */
-  not_found: string
+  /** Code of the refusal for an object that does not exist. Left out if there always is one. */
+  not_found?: string
+  /** Set if an object that is not of the shape counts as absent, so that it is replaced. */
+  is_replaced_if_unreadable?: true
   /** Reasons of Ready for codes of refusals that are resolved outside the operator. */
   reasons: Readonly<Record<string, string>>
 }
@@ -87,6 +89,8 @@ export function declaredObject<T extends Stored>(
 export type Single<T extends Stored> = Objects<T> & {
   /** Whether the path names the object of any resource, so that the resource is in the query. */
   is_by_owner?: true
+  /** Whether a removal first reads whether the resource still owns the object. */
+  is_read_before_removal?: true
   /** Codes of refusals that also end a removal. */
   gone?: readonly string[]
 }
@@ -97,14 +101,20 @@ export function singleObject<T extends Stored>(
   meta: Meta,
   deps: Deps,
 ): DeclaredObject<T> {
-  const { path, is_by_owner } = single
+  const { path, is_by_owner, is_read_before_removal } = single
   const { owner, declarer, call, read, explain, ignoreGone } = requestsFor(single, meta, deps)
+  const find = () => read(is_by_owner ? `${path}?${declarer}` : path)
+  const isOwn = async () => {
+    const managed_by = (await find())?.managed_by
+    return managed_by != null && isOwnedBy(managed_by, owner)
+  }
   return {
     owner,
-    find: explain(() => read(is_by_owner ? `${path}?${declarer}` : path)),
+    find: explain(find),
     write: explain(async (body) => void (await call({ method: 'PUT', path, body }))),
     remove: ({ retain }) =>
       ignoreGone(async () => {
+        if (is_read_before_removal && !(await isOwn())) return
         const query = `${declarer}${retain ? '&retain=true' : ''}`
         await call({ method: 'DELETE', path: `${path}?${query}` })
       }),
@@ -113,22 +123,27 @@ export function singleObject<T extends Stored>(
 
 /** Returns the requests for one resource, and how their refusals are understood. */
 function requestsFor<T extends Stored>(
-  { noun, shape, not_found, reasons, gone = [] }: Objects<T> & { gone?: readonly string[] },
+  objects: Objects<T> & { gone?: readonly string[] },
   meta: Meta,
   { service, project_id, installation }: Deps,
 ) {
+  const { noun, shape, not_found, reasons, gone = [], is_replaced_if_unreadable } = objects
+  const missing = not_found === undefined ? [] : [not_found]
   const owner = ownerOf(meta, installation)
   const call = (request: ServiceRequest) => service.request({ ...request, project_id })
-  const endings = [not_found, 'project_not_found', ...gone]
+  const endings = [...missing, 'project_not_found', ...gone]
   return {
     owner,
     declarer: `managed_by=${encodeURIComponent(ownerQuery(owner))}`,
     call,
     read: async (path: string): Promise<T | undefined> => {
       try {
-        return parseAnswer(shape, (await call({ method: 'GET', path })).body, noun)
+        const { body } = await call({ method: 'GET', path })
+        return is_replaced_if_unreadable
+          ? shape.safeParse(body).data
+          : parseAnswer(shape, body, noun)
       } catch (error) {
-        if (isRefusal(error, not_found)) return undefined
+        if (missing.some((code) => isRefusal(error, code))) return undefined
         throw error
       }
     },

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { commonSpecFields, projectNameField } from '../../common-spec.ts'
+import { documentOf, elsewhere, placed } from '../../declared/document.ts'
 
 const immutable = (field: string) => ({
   'x-kubernetes-validations': [
@@ -27,14 +28,17 @@ export const projectSpec = z.strictObject({
     .regex(trimmed)
     .describe('Name of the project, unique in the organization. Immutable.')
     .meta(immutable('name')),
-  id: z
-    .uuid()
-    .max(36)
-    .optional()
-    .describe(
-      'Id of an existing project to adopt. A ProjectGrant must grant it by id. Default: a new project. Immutable.',
-    )
-    .meta(immutable('id')),
+  id: placed(
+    z
+      .uuid()
+      .max(36)
+      .optional()
+      .describe(
+        'Id of an existing project to adopt. A ProjectGrant must grant it by id. Default: a new project. Immutable.',
+      )
+      .meta(immutable('id')),
+    () => ({ adopt: true }),
+  ),
   environments: z
     .array(environment)
     .max(20)
@@ -52,15 +56,26 @@ export const projectSpec = z.strictObject({
       ],
     }),
   ...commonSpecFields,
-  deletionPolicy: z
-    .enum(['Delete', 'Retain'])
-    .default('Retain')
-    .describe(
-      'On deletion of the resource: `Retain` keeps the project, `Delete` archives it: calls to it are refused, its data is kept.',
-    ),
+  deletionPolicy: elsewhere(
+    z
+      .enum(['Delete', 'Retain'])
+      .default('Retain')
+      .describe(
+        'On deletion of the resource: `Retain` keeps the project, `Delete` archives it: calls to it are refused, its data is kept.',
+      ),
+  ),
 })
 
 export type ProjectSpec = z.output<typeof projectSpec>
+
+/** The fields of a project that a resource declares. */
+type DeclaredProject = Pick<ProjectSpec, 'organization' | 'name' | 'environments'> & {
+  /** Whether the project exists and has the id of the spec. */
+  adopt: boolean
+}
+
+/** Converts a spec to the project of the service. */
+export const toProject = documentOf<DeclaredProject>()(projectSpec)
 
 /** Status of the project in the service. */
 export const projectStatus = z.strictObject({
