@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { durationMs } from '../kernel/duration.ts'
-import { elsewhere } from './declared/document.ts'
+import { allElsewhere, elsewhere } from './declared/document.ts'
 
 const resyncPeriod_ms_min = 30_000
 const resyncSentence = 'resyncPeriod: expected at least 30s'
@@ -9,55 +9,47 @@ const resyncSentence = 'resyncPeriod: expected at least 30s'
 export const defaultClass = 'default'
 
 /** Fields of every kind's spec, to spread into its `z.strictObject`. */
-export const commonSpecFields = {
-  className: elsewhere(
-    z
-      .string()
-      .max(63)
-      .regex(/^([a-z0-9]([-a-z0-9]*[a-z0-9])?)?$/)
-      .default(defaultClass)
-      .describe(
-        'Class of operators that serve the resource (`LOOPTRACE_OPERATOR_CLASS`). An empty value means `default`. Immutable: objects in the service belong to the installation that created them.',
-      )
-      .meta({
-        'x-kubernetes-validations': [
-          {
-            rule: "self == oldSelf || (self in ['', 'default'] && oldSelf in ['', 'default'])",
-            message: 'className is immutable: create a new resource',
-          },
-        ],
-      }),
-  ),
-  suspend: elsewhere(
-    z
-      .boolean()
-      .default(false)
-      .describe('Pauses reconciliation. Objects that exist in the service are left unchanged.'),
-  ),
-  resyncPeriod: elsewhere(
-    z
-      .string()
-      .max(8)
-      .regex(/^[1-9][0-9]{0,4}(s|m|h)$/)
-      .default('10m')
-      .describe(
-        'Interval between comparisons of the service with the spec, at least 30s: `30s`, `10m`, `1h`.',
-      )
-      .meta({
-        'x-kubernetes-validations': [
-          { rule: "duration(self) >= duration('30s')", message: resyncSentence },
-        ],
-      }),
-  ),
-  deletionPolicy: elsewhere(
-    z
-      .enum(['Delete', 'Retain'])
-      .default('Delete')
-      .describe(
-        'On deletion of the resource: `Delete` deletes its objects in the service, `Retain` keeps them.',
-      ),
-  ),
-}
+export const commonSpecFields = allElsewhere({
+  className: z
+    .string()
+    .max(63)
+    .regex(/^([a-z0-9]([-a-z0-9]*[a-z0-9])?)?$/)
+    .default(defaultClass)
+    .describe(
+      'Class of operators that serve the resource (`LOOPTRACE_OPERATOR_CLASS`). An empty value means `default`. Immutable: objects in the service belong to the installation that created them.',
+    )
+    .meta({
+      'x-kubernetes-validations': [
+        {
+          rule: "self == oldSelf || (self in ['', 'default'] && oldSelf in ['', 'default'])",
+          message: 'className is immutable: create a new resource',
+        },
+      ],
+    }),
+  suspend: z
+    .boolean()
+    .default(false)
+    .describe('Pauses reconciliation. Objects that exist in the service are left unchanged.'),
+  resyncPeriod: z
+    .string()
+    .max(8)
+    .regex(/^[1-9][0-9]{0,4}(s|m|h)$/)
+    .default('10m')
+    .describe(
+      'Interval between comparisons of the service with the spec, at least 30s: `30s`, `10m`, `1h`.',
+    )
+    .meta({
+      'x-kubernetes-validations': [
+        { rule: "duration(self) >= duration('30s')", message: resyncSentence },
+      ],
+    }),
+  deletionPolicy: z
+    .enum(['Delete', 'Retain'])
+    .default('Delete')
+    .describe(
+      'On deletion of the resource: `Delete` deletes its objects in the service, `Retain` keeps them.',
+    ),
+})
 
 const commonSpec = z.strictObject(commonSpecFields)
 type CommonFields = z.output<typeof commonSpec>
@@ -65,6 +57,32 @@ type CommonFields = z.output<typeof commonSpec>
 /** The common fields. A kind without objects in the service has no `deletionPolicy`. */
 export type CommonSpec = Omit<CommonFields, 'deletionPolicy'> &
   Partial<Pick<CommonFields, 'deletionPolicy'>>
+
+/** A DNS label (RFC 1123), as names in the service are. */
+export const labelField = z
+  .string()
+  .min(1)
+  .max(63)
+  .regex(/^[a-z0-9]([a-z0-9-]*[a-z0-9])?$/)
+
+/** Returns the rule of a field that sets the name in the service: without it, the resource's counts. */
+export const nameRule = (field: string) => ({
+  rule: `has(self.spec.${field}) || (size(self.metadata.name) <= 63 && !self.metadata.name.contains('.'))`,
+  message: `the name of the resource is no DNS label of at most 63 characters: set ${field}`,
+})
+
+/** Returns the meta of a field that cannot change. */
+export const immutable = (field: string, kind = 'resource') => ({
+  'x-kubernetes-validations': [
+    { rule: 'self == oldSelf', message: `${field} is immutable: create a new ${kind}` },
+  ],
+})
+
+/** The meta of a list whose items differ by their names. */
+export const listByName = {
+  'x-kubernetes-list-type': 'map',
+  'x-kubernetes-list-map-keys': ['name'],
+}
 
 /** Name of a project or of an organization. */
 export const projectNameField = z.string().min(1).max(100)

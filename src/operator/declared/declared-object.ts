@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import type { ManagedBy } from '../../model/managed-by.ts'
-import { NotReady, type ReconcileDeps, type ResourceMeta } from '../contract.ts'
+import { NotReady, type ReconcileDeps, type Resource, type ResourceMeta } from '../contract.ts'
 import { isOwnedBy, ownerOf, ownerQuery } from '../installation.ts'
 import {
   isRefusal,
@@ -82,6 +82,22 @@ export function declaredObject<T extends Stored>(
           await call({ method: 'DELETE', path })
         }
       }),
+  }
+}
+
+/**
+ * Returns how objects of a kind end: with their resource, where `Retain` removes only the owner, and
+ * after the grant was withdrawn.
+ */
+export function removalOf(
+  objectOf: (meta: ResourceMeta, deps: ReconcileDeps) => DeclaredObject<Stored>,
+  { withdrawn }: { withdrawn: 'kept' | 'deleted' },
+) {
+  return {
+    remove: ({ meta, spec }: Pick<Resource, 'meta' | 'spec'>, deps: ReconcileDeps) =>
+      objectOf(meta, deps).remove({ retain: spec.deletionPolicy === 'Retain' }),
+    withdraw: ({ meta }: Pick<Resource, 'meta'>, deps: ReconcileDeps) =>
+      objectOf(meta, deps).remove({ retain: withdrawn === 'kept' }),
   }
 }
 

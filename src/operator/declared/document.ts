@@ -33,6 +33,12 @@ export function elsewhere<S extends z.ZodType>(schema: S): S & Placed {
   return placed(schema, () => ({}))
 }
 
+/** Declares fields that no document has. */
+export function allElsewhere<Fields extends Readonly<Record<string, z.ZodType>>>(fields: Fields) {
+  for (const schema of Object.values(fields)) elsewhere(schema)
+  return fields as { [Name in keyof Fields]: Fields[Name] & Placed }
+}
+
 /** Declares how the values of a schema are converted. */
 export function converted<S extends z.ZodType>(
   schema: S,

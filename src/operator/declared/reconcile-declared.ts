@@ -1,5 +1,11 @@
 import { isDeepStrictEqual } from 'node:util'
-import { type EventDraft, NotReady, type ReconcileDeps, type Reconciled } from '../contract.ts'
+import {
+  type ConditionDraft,
+  type EventDraft,
+  NotReady,
+  type ReconcileDeps,
+  type Reconciled,
+} from '../contract.ts'
 import type { DeclaredObject, Stored } from './declared-object.ts'
 
 /** Values by their names or paths. A missing value equals null. */
@@ -12,7 +18,7 @@ export type Declaration<T extends Stored, Status extends object> = {
   /** The operation of its events: `PutRule`. */
   action: string
   object: DeclaredObject<T>
-  /** What is written, `managed_by` included. */
+  /** The body of a write, `managed_by` included. */
   body: object
   /** The values that the service must have. Default: the body. */
   values?: Values
@@ -41,9 +47,14 @@ export type Declaration<T extends Stored, Status extends object> = {
   report(stored: T, change: Change<T>): Reported<Status> | Promise<Reported<Status>>
 }
 
+/** Returns the condition of a resource whose object is as declared. */
+export function synced(message: string): ConditionDraft {
+  return { type: 'Ready', status: 'True', reason: 'Synced', message }
+}
+
 type Reported<Status extends object> = Omit<Reconciled<Status>, 'drifted'>
 
-/** What a reconcile found and changed. */
+/** The differences that a reconcile found, and wrote. */
 export type Change<T> = {
   before: T | undefined
   changes: readonly Difference[]

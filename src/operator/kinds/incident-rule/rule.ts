@@ -3,7 +3,7 @@ import { ruleFields, ruleShape } from '../../../capabilities/incidents/rules/rul
 import { canonicalRule } from '../../../capabilities/incidents/rules/written-rule.ts'
 import { managedByField } from '../../../model/managed-by.ts'
 import type { ReconcileDeps, Reconciled, Resource } from '../../contract.ts'
-import { type Collection, declaredObject } from '../../declared/declared-object.ts'
+import { type Collection, declaredObject, removalOf } from '../../declared/declared-object.ts'
 import { reconcileDeclared } from '../../declared/reconcile-declared.ts'
 import { type IncidentRuleSpec, toRule } from './spec.ts'
 import { type IncidentRuleStatus, isEvaluated, ruleConditions, ruleStatus } from './status.ts'
@@ -89,21 +89,10 @@ function nextRead_ms(stored: StoredRule, spec: IncidentRuleSpec): number {
   return stored.evaluation.firing ? evaluation_ms.firing : evaluation_ms.inactive
 }
 
-/** Deletes the rule; `Retain` removes only its owner. Its incidents remain. */
-export async function removeIncidentRule(
-  { meta, spec }: IncidentRule,
-  deps: ReconcileDeps,
-): Promise<void> {
-  await declaredObject(rules, meta, deps).remove({ retain: spec.deletionPolicy === 'Retain' })
-}
-
 /**
- * Deletes the rule after the grant was withdrawn: a namespace without the grant must evaluate and
- * send nothing about the project. Incidents of the rule remain open for people to resolve.
+ * A withdrawn rule is deleted: a namespace without the grant must evaluate and send nothing about the
+ * project. Incidents of a deleted rule remain open for people to resolve.
  */
-export async function withdrawIncidentRule(
-  { meta }: Pick<IncidentRule, 'meta'>,
-  deps: ReconcileDeps,
-): Promise<void> {
-  await declaredObject(rules, meta, deps).remove({ retain: false })
-}
+export const incidentRuleRemoval = removalOf((meta, deps) => declaredObject(rules, meta, deps), {
+  withdrawn: 'deleted',
+})

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import type { ruleShape } from '../../../capabilities/incidents/rules/rule.ts'
 import { ruleBody } from '../../../capabilities/incidents/rules/rule-faults.ts'
 import { canonicalRule } from '../../../capabilities/incidents/rules/written-rule.ts'
-import { commonSpecFields, projectRefField } from '../../common-spec.ts'
+import { commonSpecFields, labelField, projectRefField } from '../../common-spec.ts'
 import { documentOf, named, refusedAs } from '../../declared/document.ts'
 import {
   baseline,
@@ -14,7 +14,6 @@ import {
   groupBy,
   grouping,
   inhibition,
-  objectName,
   selector,
   severity,
   textMap,
@@ -27,7 +26,7 @@ export const incidentRuleFields = z
   .strictObject({
     projectRef: projectRefField,
     ruleName: named(
-      objectName
+      labelField
         .optional()
         .describe('Unique name of the rule in the project. Default: the name of the resource.'),
       'name',
@@ -102,7 +101,7 @@ export const incidentRuleFields = z
       .max(256)
       .optional()
       .describe('User to whom new incidents are assigned.'),
-    notify: z.array(objectName).max(20).default([]).describe('Names of channels of the project.'),
+    notify: z.array(labelField).max(20).default([]).describe('Names of channels of the project.'),
     mode: z
       .enum(['live', 'shadow'])
       .default('live')

@@ -1,6 +1,6 @@
 import type { ConditionDraft, ReconcileDeps, Reconciled, Resource } from '../../contract.ts'
-import { type DeclaredObject, declaredObject } from '../../declared/declared-object.ts'
-import { reconcileDeclared, type Values } from '../../declared/reconcile-declared.ts'
+import { type DeclaredObject, declaredObject, removalOf } from '../../declared/declared-object.ts'
+import { reconcileDeclared, synced, type Values } from '../../declared/reconcile-declared.ts'
 import { annotations } from '../../names.ts'
 import { type Channel, channels, type Delivery, readLastDelivery } from './channel-api.ts'
 import {
@@ -119,10 +119,8 @@ function readyCondition({ resource: { spec }, secret }: Run, channel: Channel): 
     return { type: 'Ready', status: 'False', reason: 'MailNotConfigured', message }
   }
   if (!channel.disabled || spec.disabled) {
-    const message = spec.disabled
-      ? 'The channel is disabled, as declared.'
-      : 'The service has the channel as declared.'
-    return { type: 'Ready', status: 'True', reason: 'Synced', message }
+    const state = spec.disabled ? 'The channel is disabled' : 'The service has the channel'
+    return synced(`${state}${spec.disabled ? ', as declared.' : ' as declared.'}`)
   }
   const why = withoutSecret(channel.disabled_reason ?? 'unknown', secret?.value, 'see the service')
   const message = `The service disabled the channel: ${why}. Repair the receiver, then change the resource or its Secret, or set the annotation ${annotations.resume} to a reason.`
@@ -170,21 +168,8 @@ function statusOf(
   }
 }
 
-/** Deletes the channel; `Retain` removes only its owner. */
-export async function removeNotificationChannel(
-  { meta, spec }: NotificationChannel,
-  deps: ReconcileDeps,
-): Promise<void> {
-  await declaredObject(channels, meta, deps).remove({ retain: spec.deletionPolicy === 'Retain' })
-}
-
-/**
- * Deletes the channel after the grant was withdrawn, so that the namespace receives no further
- * messages about the project.
- */
-export async function withdrawNotificationChannel(
-  { meta }: Pick<NotificationChannel, 'meta'>,
-  deps: ReconcileDeps,
-): Promise<void> {
-  await declaredObject(channels, meta, deps).remove({ retain: false })
-}
+/** A withdrawn channel is deleted: the namespace receives no further messages about the project. */
+export const notificationChannelRemoval = removalOf(
+  (meta, deps) => declaredObject(channels, meta, deps),
+  { withdrawn: 'deleted' },
+)

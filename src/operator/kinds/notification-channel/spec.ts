@@ -1,14 +1,7 @@
 import { z } from 'zod'
 import type { channelFields } from '../../../capabilities/incidents/channels/channel.ts'
-import { commonSpecFields, projectRefField } from '../../common-spec.ts'
+import { commonSpecFields, labelField, nameRule, projectRefField } from '../../common-spec.ts'
 import { documentOf, elsewhere, named } from '../../declared/document.ts'
-
-/** Name of a channel in its project. Incident rules name channels by it. */
-const channelName = z
-  .string()
-  .min(1)
-  .max(63)
-  .regex(/^[a-z0-9]([a-z0-9-]*[a-z0-9])?$/)
 
 const url = z
   .string()
@@ -109,7 +102,7 @@ export const channelTypes = ['webhook', 'slack', 'pagerduty', 'alertmanager', 'e
 export const notificationChannelSpec = z.strictObject({
   projectRef: projectRefField,
   channelName: named(
-    channelName
+    labelField
       .optional()
       .describe('Unique name of the channel in the project. Default: the name of the resource.'),
     'name',
@@ -119,7 +112,7 @@ export const notificationChannelSpec = z.strictObject({
   pagerduty: pagerduty.optional().describe('Triggers and resolves alerts in PagerDuty.'),
   alertmanager: alertmanager.optional().describe('Sends alerts to a Prometheus Alertmanager.'),
   email: email.optional().describe('Sends mails.'),
-  fallback: channelName
+  fallback: labelField
     .optional()
     .describe('Name of the channel that gets messages which this channel cannot deliver.'),
   templates: templates
@@ -141,10 +134,7 @@ export const notificationChannelRules = [
     rule: `[${channelTypes.map((type) => `has(self.spec.${type})`).join(', ')}].exists_one(is, is)`,
     message: `expected exactly one of ${channelTypes.join(', ')}`,
   },
-  {
-    rule: "has(self.spec.channelName) || (size(self.metadata.name) <= 63 && !self.metadata.name.contains('.'))",
-    message: 'the name of the resource is no DNS label of at most 63 characters: set channelName',
-  },
+  nameRule('channelName'),
 ] as const
 
 /** The status of a NotificationChannel. */

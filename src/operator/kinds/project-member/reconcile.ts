@@ -9,7 +9,7 @@ import type {
   Resource,
   ResourceMeta,
 } from '../../contract.ts'
-import { singleObject } from '../../declared/declared-object.ts'
+import { removalOf, singleObject } from '../../declared/declared-object.ts'
 import { type Change, reconcileDeclared } from '../../declared/reconcile-declared.ts'
 import { type ProjectMemberSpec, type ProjectMemberStatus, toMember } from './spec.ts'
 
@@ -70,20 +70,7 @@ export async function reconcileProjectMember(
 }
 
 /** Revokes the invitation and the membership that it gave; `Retain` keeps the membership. */
-export async function removeProjectMember(
-  { meta, spec }: ProjectMember,
-  deps: ReconcileDeps,
-): Promise<void> {
-  await declaredMember(meta, deps).remove({ retain: spec.deletionPolicy === 'Retain' })
-}
-
-/** Revokes the invitation and the membership after the grant was withdrawn. */
-export async function withdrawProjectMember(
-  { meta }: Pick<ProjectMember, 'meta'>,
-  deps: ReconcileDeps,
-): Promise<void> {
-  await declaredMember(meta, deps).remove({ retain: false })
-}
+export const projectMemberRemoval = removalOf(declaredMember, { withdrawn: 'deleted' })
 
 /** Interval at which an open invitation is read. */
 const pending_ms = 60_000

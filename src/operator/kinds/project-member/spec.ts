@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { projectRoles } from '../../../kernel/scopes.ts'
-import { commonSpecFields, projectRefField } from '../../common-spec.ts'
+import { commonSpecFields, immutable, projectRefField } from '../../common-spec.ts'
 import { documentOf, elsewhere } from '../../declared/document.ts'
 
 /** Spec of a ProjectMember. */
@@ -11,11 +11,7 @@ export const projectMemberSpec = z.strictObject({
     .max(320)
     .regex(/^[^@\sA-Z]+@[^@\sA-Z]+\.[^@\sA-Z]+$/)
     .describe('E-mail address of the person, in lower case. Immutable.')
-    .meta({
-      'x-kubernetes-validations': [
-        { rule: 'self == oldSelf', message: 'email is immutable: create a new ProjectMember' },
-      ],
-    }),
+    .meta(immutable('email', 'ProjectMember')),
   role: z
     .enum(projectRoles)
     .describe('Role of the person in the project. The grant must list it in its roles.'),

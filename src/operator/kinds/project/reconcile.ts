@@ -7,8 +7,8 @@ import {
   type Resource,
   type ResourceMeta,
 } from '../../contract.ts'
-import { singleObject } from '../../declared/declared-object.ts'
-import { type Declaration, reconcileDeclared } from '../../declared/reconcile-declared.ts'
+import { type DeclaredObject, removalOf, singleObject } from '../../declared/declared-object.ts'
+import { type Declaration, reconcileDeclared, synced } from '../../declared/reconcile-declared.ts'
 import { ServiceRefusal } from '../../service/service-client.ts'
 import { type ProjectSpec, type ProjectStatus, toProject } from './spec.ts'
 
@@ -37,27 +37,15 @@ export async function reconcileProject(
     was_applied: was_ready && status.appliedGeneration === meta.generation,
     explain: () => explainChange({ was_ready, is_new }),
     report: ({ id, name, created_at }) => ({
-      conditions: [
-        { type: 'Ready', status: 'True', reason: 'Synced', message: `project "${name}" is ${id}` },
-      ],
+      conditions: [synced(`project "${name}" is ${id}`)],
       status: { createdAt: created_at, appliedGeneration: meta.generation },
     }),
   }
   return reconcileDeclared(declaration, deps)
 }
 
-/** Archives the project, or with `deletionPolicy: Retain` ends only its declaration. */
-export async function removeProject({ meta, spec }: Project, deps: ReconcileDeps): Promise<void> {
-  await endDeclaration(meta, deps, { retain: spec.deletionPolicy === 'Retain' })
-}
-
-/** Ends the declaration after the grant was withdrawn. The project and its data stay. */
-export async function withdrawProject(
-  { meta }: Pick<Project, 'meta'>,
-  deps: ReconcileDeps,
-): Promise<void> {
-  await endDeclaration(meta, deps, { retain: true })
-}
+/** A project is archived with its resource. `Retain`, and a withdrawn grant, end only its declaration. */
+export const projectRemoval = removalOf(declaredProject, { withdrawn: 'kept' })
 
 const projectShape = z.object({
   id: z.string(),
@@ -72,8 +60,8 @@ type StoredProject = z.output<typeof projectShape>
 
 const pathOf = (project_id: string) => `/api/v2/access/projects/${project_id}`
 
-function declaredProject(meta: ResourceMeta, deps: ReconcileDeps) {
-  return singleObject<StoredProject>(
+function declaredProject(meta: ResourceMeta, deps: ReconcileDeps): DeclaredObject<StoredProject> {
+  const object = singleObject<StoredProject>(
     {
       path: pathOf(deps.project_id),
       noun: 'project',
@@ -86,6 +74,12 @@ function declaredProject(meta: ResourceMeta, deps: ReconcileDeps) {
     meta,
     deps,
   )
+  const remove: typeof object.remove = async (options) => {
+    const managed_by = deps.project_id === '' ? null : (await object.find())?.managed_by
+    if (managed_by != null) refuseRenamed(managed_by, object.owner)
+    await object.remove(options)
+  }
+  return { ...object, remove }
 }
 
 /** Returns the declared values of a project. Environments have no order. */
@@ -132,18 +126,6 @@ function explain(error: unknown, { organization, name, id }: ProjectSpec): unkno
     'Use another name, or ask an administrator of the cluster to grant the project by id, and set spec.id in a new Project'
   const message = `organization "${organization}" has a project "${name}" that this resource did not create. ${advice}`
   return new NotReady('NameTaken', message)
-}
-
-async function endDeclaration(
-  meta: ResourceMeta,
-  deps: ReconcileDeps,
-  { retain }: { retain: boolean },
-): Promise<void> {
-  if (deps.project_id === '') return
-  const object = declaredProject(meta, deps)
-  const managed_by = (await object.find())?.managed_by
-  if (managed_by != null) refuseRenamed(managed_by, object.owner)
-  await object.remove({ retain })
 }
 
 /**

@@ -1,12 +1,6 @@
 import { z } from 'zod'
-import { commonSpecFields, projectNameField } from '../../common-spec.ts'
+import { commonSpecFields, immutable, projectNameField } from '../../common-spec.ts'
 import { documentOf, elsewhere, placed } from '../../declared/document.ts'
-
-const immutable = (field: string) => ({
-  'x-kubernetes-validations': [
-    { rule: 'self == oldSelf', message: `${field} is immutable: create a new Project` },
-  ],
-})
 
 /** The names in the service have no white space at the ends. */
 const trimmed = /^[^\s](.*[^\s])?$/
@@ -23,11 +17,11 @@ export const projectSpec = z.strictObject({
   organization: projectNameField
     .regex(trimmed)
     .describe('Name of the organization, which must exist. Immutable.')
-    .meta(immutable('organization')),
+    .meta(immutable('organization', 'Project')),
   name: projectNameField
     .regex(trimmed)
     .describe('Name of the project, unique in the organization. Immutable.')
-    .meta(immutable('name')),
+    .meta(immutable('name', 'Project')),
   id: placed(
     z
       .uuid()
@@ -36,7 +30,7 @@ export const projectSpec = z.strictObject({
       .describe(
         'Id of an existing project to adopt. A ProjectGrant must grant it by id. Default: a new project. Immutable.',
       )
-      .meta(immutable('id')),
+      .meta(immutable('id', 'Project')),
     () => ({ adopt: true }),
   ),
   environments: z

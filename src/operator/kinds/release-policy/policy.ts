@@ -1,9 +1,9 @@
 import { z } from 'zod'
 import { policyBody, policyFields } from '../../../capabilities/certification/policy/policy.ts'
 import { managedByField } from '../../../model/managed-by.ts'
-import type { ReconcileDeps, Reconciled, Resource, ResourceMeta } from '../../contract.ts'
-import { type Collection, declaredObject } from '../../declared/declared-object.ts'
-import { reconcileDeclared } from '../../declared/reconcile-declared.ts'
+import type { ReconcileDeps, Reconciled, Resource } from '../../contract.ts'
+import { type Collection, declaredObject, removalOf } from '../../declared/declared-object.ts'
+import { reconcileDeclared, synced } from '../../declared/reconcile-declared.ts'
 import { type ReleasePolicySpec, type ReleasePolicyStatus, toRules } from './spec.ts'
 
 type ReleasePolicy = Resource<ReleasePolicySpec, ReleasePolicyStatus>
@@ -41,7 +41,7 @@ export async function reconcileReleasePolicy(
       }),
       was_applied: status.appliedGeneration === meta.generation,
       report: ({ policy_id, version, policy: { digest } }) => ({
-        conditions: [ready],
+        conditions: [synced('The service has the policy as declared.')],
         status: { policyId: policy_id, version, digest, appliedGeneration: meta.generation },
       }),
     },
@@ -49,31 +49,11 @@ export async function reconcileReleasePolicy(
   )
 }
 
-const ready = {
-  type: 'Ready',
-  status: 'True',
-  reason: 'Synced',
-  message: 'The service has the policy as declared.',
-} as const
-
-/** Deletes the policy; `Retain` removes only its owner. Versions that statements name remain. */
-export async function removeReleasePolicy(
-  { meta, spec }: ReleasePolicy,
-  deps: ReconcileDeps,
-): Promise<void> {
-  await endPolicy(meta, deps, spec.deletionPolicy === 'Retain')
-}
-
 /**
- * Removes the owner of the policy after the grant was withdrawn. The policy stays: without it, releases
- * could be certified by the weaker built-in one. An admin of the project may change it.
+ * A withdrawn policy stays: without it, releases could be certified by the weaker built-in one. An
+ * admin of the project may change it. Versions that statements name remain in any case.
  */
-export async function withdrawReleasePolicy(
-  { meta }: Pick<ReleasePolicy, 'meta'>,
-  deps: ReconcileDeps,
-): Promise<void> {
-  await endPolicy(meta, deps, true)
-}
-
-const endPolicy = (meta: ResourceMeta, deps: ReconcileDeps, retain: boolean) =>
-  declaredObject(policies, meta, deps).remove({ retain })
+export const releasePolicyRemoval = removalOf(
+  (meta, deps) => declaredObject(policies, meta, deps),
+  { withdrawn: 'kept' },
+)

@@ -6,7 +6,7 @@ import {
   policyBody,
 } from '../../../capabilities/certification/policy/policy.ts'
 import { durationPattern } from '../../../kernel/duration.ts'
-import { commonSpecFields, projectRefField } from '../../common-spec.ts'
+import { commonSpecFields, immutable, labelField, projectRefField } from '../../common-spec.ts'
 import { converted, documentOf, elsewhere, refusedAs } from '../../declared/document.ts'
 
 /** A duration as text. Its bounds are checked by `policyBody`. */
@@ -85,20 +85,12 @@ const gate = z
 const releasePolicyFields = z.strictObject({
   projectRef: projectRefField,
   policyId: elsewhere(
-    z
-      .string()
-      .min(1)
-      .max(63)
-      .regex(/^[a-z0-9]([a-z0-9-]*[a-z0-9])?$/)
+    labelField
       .optional()
       .describe(
         'Id of the policy in the project. Default: the name of the resource. `default` applies to certifications that name no policy. Immutable.',
       )
-      .meta({
-        'x-kubernetes-validations': [
-          { rule: 'self == oldSelf', message: 'policyId is immutable: create a new resource' },
-        ],
-      }),
+      .meta(immutable('policyId')),
   ),
   gates: z
     .array(gate)

@@ -1,6 +1,6 @@
 import { NotReady, type ReconcileDeps, type Reconciled, type Resource } from '../../contract.ts'
 import { type DeclaredObject, singleObject } from '../../declared/declared-object.ts'
-import { type Change, reconcileDeclared } from '../../declared/reconcile-declared.ts'
+import { type Change, reconcileDeclared, synced } from '../../declared/reconcile-declared.ts'
 import {
   describeDifferences,
   desiredPolicy,
@@ -36,7 +36,7 @@ export async function reconcileRetention(
       report: (stored, { drift }) => {
         const status = statusOf(resource, stored)
         return {
-          conditions: [ready],
+          conditions: [synced('The service keeps the data of the project as declared.')],
           status: drift.length === 0 ? status : { ...status, drift: countDrift(resource, deps) },
         }
       },
@@ -60,13 +60,6 @@ function takingOver(object: DeclaredObject<StoredPolicy>): DeclaredObject<Stored
     },
   }
 }
-
-const ready = {
-  type: 'Ready',
-  status: 'True',
-  reason: 'Synced',
-  message: 'The service keeps the data of the project as declared.',
-} as const
 
 /** Interval at which the others check whether the winner still exists. */
 const conflictCheck_ms = 10_000

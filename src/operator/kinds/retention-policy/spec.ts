@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import type { retentionBody } from '../../../capabilities/lifecycle/retention/retention-policy/policy-schema.ts'
-import { commonSpecFields, projectRefField } from '../../common-spec.ts'
+import { commonSpecFields, listByName, projectRefField } from '../../common-spec.ts'
 import type { CelRule } from '../../contract.ts'
 import { documentOf, named, placed } from '../../declared/document.ts'
 
@@ -159,11 +159,6 @@ const legalHold = z
     ],
   })
 
-const listByName = {
-  'x-kubernetes-list-type': 'map',
-  'x-kubernetes-list-map-keys': ['name'],
-}
-
 /** The spec of a RetentionPolicy. Data without a section is kept forever. */
 export const retentionPolicySpec = z.strictObject({
   projectRef: projectRefField,
@@ -305,7 +300,7 @@ export const retentionPolicyStatus = z.strictObject({
     .max(100)
     .optional()
     .describe('Legal holds of this resource.')
-    .meta({ 'x-kubernetes-list-type': 'map', 'x-kubernetes-list-map-keys': ['name'] }),
+    .meta(listByName),
   drift: z
     .strictObject({
       count: count.describe('Number of corrected drifts.'),

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { keyScopes } from '../../../kernel/scopes.ts'
-import { commonSpecFields, projectRefField } from '../../common-spec.ts'
+import { commonSpecFields, listByName, projectRefField } from '../../common-spec.ts'
 import { documentOf, elsewhere, named } from '../../declared/document.ts'
 import type { DesiredAccount } from './account-api.ts'
 import { hasFreeSecretKeys, secretKeyRule, secretTemplate } from './secret-template.ts'
@@ -109,8 +109,7 @@ export const serviceAccountSpec = z
           'Keys of the account, each in a separate Secret. Any other key of the account is revoked. A key removed from this list is revoked and its Secret is deleted.',
         )
         .meta({
-          'x-kubernetes-list-type': 'map',
-          'x-kubernetes-list-map-keys': ['name'],
+          ...listByName,
           'x-kubernetes-validations': [
             {
               rule: 'self.all(a, self.exists_one(b, a.secretName == b.secretName))',
@@ -183,13 +182,13 @@ export const serviceAccountStatus = z.strictObject({
     .max(keys_max)
     .optional()
     .describe('Valid keys that are in their Secrets.')
-    .meta({ 'x-kubernetes-list-type': 'map', 'x-kubernetes-list-map-keys': ['name'] }),
+    .meta(listByName),
   refusedSecrets: z
     .array(refusedSecret)
     .max(keys_max)
     .optional()
     .describe('Secrets that the API server refuses to store.')
-    .meta({ 'x-kubernetes-list-type': 'map', 'x-kubernetes-list-map-keys': ['name'] }),
+    .meta(listByName),
 })
 
 export type ServiceAccountStatus = z.output<typeof serviceAccountStatus>
