@@ -150,7 +150,7 @@ export default {
       name: 'runtime-without-kinds',
       severity: 'error',
       comment: 'The runtime works on any kind; a kind knows nothing of the runtime.',
-      from: { path: '^src/operator/(runtime|service|crd|tenancy)/' },
+      from: { path: '^src/operator/(runtime|declared|service|crd|tenancy)/' },
       to: { path: '^src/operator/kinds/' },
     },
     {

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { durationMs } from '../kernel/duration.ts'
+import { allElsewhere, elsewhere } from './declared/document.ts'
 
 const resyncPeriod_ms_min = 30_000
 const resyncSentence = 'resyncPeriod: expected at least 30s'
@@ -8,7 +9,7 @@ const resyncSentence = 'resyncPeriod: expected at least 30s'
 export const defaultClass = 'default'
 
 /** Fields of every kind's spec, to spread into its `z.strictObject`. */
-export const commonSpecFields = {
+export const commonSpecFields = allElsewhere({
   className: z
     .string()
     .max(63)
@@ -48,7 +49,7 @@ export const commonSpecFields = {
     .describe(
       'On deletion of the resource: `Delete` deletes its objects in the service, `Retain` keeps them.',
     ),
-}
+})
 
 const commonSpec = z.strictObject(commonSpecFields)
 type CommonFields = z.output<typeof commonSpec>
@@ -56,6 +57,32 @@ type CommonFields = z.output<typeof commonSpec>
 /** The common fields. A kind without objects in the service has no `deletionPolicy`. */
 export type CommonSpec = Omit<CommonFields, 'deletionPolicy'> &
   Partial<Pick<CommonFields, 'deletionPolicy'>>
+
+/** A DNS label (RFC 1123), as names in the service are. */
+export const labelField = z
+  .string()
+  .min(1)
+  .max(63)
+  .regex(/^[a-z0-9]([a-z0-9-]*[a-z0-9])?$/)
+
+/** Returns the rule of a field that sets the name in the service: without it, the resource's counts. */
+export const nameRule = (field: string) => ({
+  rule: `has(self.spec.${field}) || (size(self.metadata.name) <= 63 && !self.metadata.name.contains('.'))`,
+  message: `the name of the resource is no DNS label of at most 63 characters: set ${field}`,
+})
+
+/** Returns the meta of a field that cannot change. */
+export const immutable = (field: string, kind = 'resource') => ({
+  'x-kubernetes-validations': [
+    { rule: 'self == oldSelf', message: `${field} is immutable: create a new ${kind}` },
+  ],
+})
+
+/** The meta of a list whose items differ by their names. */
+export const listByName = {
+  'x-kubernetes-list-type': 'map',
+  'x-kubernetes-list-map-keys': ['name'],
+}
 
 /** Name of a project or of an organization. */
 export const projectNameField = z.string().min(1).max(100)
@@ -76,33 +103,35 @@ export function boundCommonSpec<Spec extends CommonSpec>(spec: Spec): Bounded<Sp
  * The project of a resource, among those that a ProjectGrant grants to its namespace: by id, or by
  * name and organization.
  */
-export const projectRefField = z
-  .strictObject({
-    id: z.uuid().max(36).optional().describe('Id of the project.'),
-    organization: projectNameField
-      .optional()
-      .describe(
-        'Name of the organization. Required with a name that several granted projects have.',
-      ),
-    name: projectNameField.optional().describe('Name of the project.'),
-  })
-  .describe(
-    'A project that a ProjectGrant grants to the namespace, by id or by name. Can only be made more precise.',
-  )
-  .meta({
-    'x-kubernetes-validations': [
-      {
-        rule: 'has(self.id) != has(self.name) && !(has(self.id) && has(self.organization))',
-        message: 'expected either id, or name with an optional organization',
-      },
-      {
-        // Besides no change: an organization is added to a name, or an id replaces the name.
-        rule: 'self == oldSelf || (has(oldSelf.name) && has(self.id)) || (has(oldSelf.name) && !has(oldSelf.organization) && has(self.name) && self.name == oldSelf.name)',
-        message:
-          'projectRef can only be made more precise (add organization, or replace name by the id): create a new resource for another project',
-      },
-    ],
-  })
+export const projectRefField = elsewhere(
+  z
+    .strictObject({
+      id: z.uuid().max(36).optional().describe('Id of the project.'),
+      organization: projectNameField
+        .optional()
+        .describe(
+          'Name of the organization. Required with a name that several granted projects have.',
+        ),
+      name: projectNameField.optional().describe('Name of the project.'),
+    })
+    .describe(
+      'A project that a ProjectGrant grants to the namespace, by id or by name. Can only be made more precise.',
+    )
+    .meta({
+      'x-kubernetes-validations': [
+        {
+          rule: 'has(self.id) != has(self.name) && !(has(self.id) && has(self.organization))',
+          message: 'expected either id, or name with an optional organization',
+        },
+        {
+          // Besides no change: an organization is added to a name, or an id replaces the name.
+          rule: 'self == oldSelf || (has(oldSelf.name) && has(self.id)) || (has(oldSelf.name) && !has(oldSelf.organization) && has(self.name) && self.name == oldSelf.name)',
+          message:
+            'projectRef can only be made more precise (add organization, or replace name by the id): create a new resource for another project',
+        },
+      ],
+    }),
+)
 
 /** The `projectRefField` of a spec. */
 export type ProjectRef = z.output<typeof projectRefField>

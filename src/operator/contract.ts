@@ -121,6 +121,15 @@ export type PrinterColumn = {
   priority?: 0 | 1
 }
 
+/** The column of a kind with a project. */
+export const projectIdColumn: PrinterColumn = {
+  name: 'Project ID',
+  type: 'string',
+  path: '.status.projectId',
+  description: 'Id of the project.',
+  priority: 1,
+}
+
 /** A resource as last read, with its spec parsed and defaults filled in. */
 export type Resource<Spec extends CommonSpec = CommonSpec, Status extends object = object> = {
   meta: ResourceMeta

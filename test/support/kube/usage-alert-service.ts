@@ -30,11 +30,15 @@ async function serve(
   response: ServerResponse,
 ): Promise<void> {
   const { method, url = '' } = request
+  const { pathname, searchParams } = new URL(url, 'http://localhost')
   const body = await text(request)
-  const name = url.slice(place.length)
-  if (url.startsWith(place) && method === 'PUT') alerts.set(name, JSON.parse(body))
-  const alert = url.startsWith(place) ? alerts.get(name) : undefined
-  if (method === 'DELETE') alerts.delete(name)
+  const name = pathname.slice(place.length)
+  if (pathname.startsWith(place) && method === 'PUT') alerts.set(name, JSON.parse(body))
+  const alert = pathname.startsWith(place) ? alerts.get(name) : undefined
+  if (method === 'DELETE' && alert !== undefined) {
+    if (searchParams.has('retain')) alerts.set(name, { ...alert, managed_by: null })
+    else alerts.delete(name)
+  }
   response.writeHead(alert === undefined ? 404 : 200, { 'content-type': 'application/json' })
   const missing = { status: 404, code: 'usage_alert_not_found', detail: 'there is none' }
   response.end(JSON.stringify(alert === undefined ? missing : { state: 'inactive', ...alert }))

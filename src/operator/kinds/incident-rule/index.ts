@@ -1,6 +1,7 @@
 import { eventWarnings } from '../../../capabilities/incidents/rules/event-warnings.ts'
-import type { Kind } from '../../contract.ts'
-import { reconcileIncidentRule, removeIncidentRule, withdrawIncidentRule } from './reconcile.ts'
+import { nameRule } from '../../common-spec.ts'
+import { type Kind, projectIdColumn } from '../../contract.ts'
+import { incidentRuleRemoval, reconcileIncidentRule } from './rule.ts'
 import { type IncidentRuleSpec, incidentRuleSpec } from './spec.ts'
 import { type IncidentRuleStatus, incidentRuleStatus } from './status.ts'
 
@@ -16,12 +17,7 @@ export const incidentRuleKind: Kind<IncidentRuleSpec, IncidentRuleStatus> = {
     'A rule that opens incidents of a project and notifies channels. The status has its evaluation: `kubectl wait --for=condition=Firing`.',
   spec: incidentRuleSpec,
   status: incidentRuleStatus,
-  rules: [
-    {
-      rule: "has(self.spec.ruleName) || (size(self.metadata.name) <= 63 && !self.metadata.name.contains('.'))",
-      message: 'the name of the resource is no DNS label of at most 63 characters: set ruleName',
-    },
-  ],
+  rules: [nameRule('ruleName')],
   columns: [
     {
       name: 'Severity',
@@ -68,13 +64,7 @@ export const incidentRuleKind: Kind<IncidentRuleSpec, IncidentRuleStatus> = {
       description: 'End of the newest evaluated slot when the status last changed.',
       priority: 1,
     },
-    {
-      name: 'Project ID',
-      type: 'string',
-      path: '.status.projectId',
-      description: 'Id of the project.',
-      priority: 1,
-    },
+    projectIdColumn,
   ],
   reasons: {
     NotEvaluated:
@@ -85,7 +75,7 @@ export const incidentRuleKind: Kind<IncidentRuleSpec, IncidentRuleStatus> = {
       'The rule is evaluated, but `notify` or `escalation` name a channel that the project does not have. The operator looks again.',
   },
   temporary_reasons: ['ChannelNotFound'],
-  project: { withdraw: withdrawIncidentRule },
+  project: { withdraw: incidentRuleRemoval.withdraw },
   warnings: ({ event }) => eventWarnings(event),
   example: {
     metadata: { name: 'slow-first-token', namespace: 'looptrace' },
@@ -98,5 +88,5 @@ export const incidentRuleKind: Kind<IncidentRuleSpec, IncidentRuleStatus> = {
     },
   },
   reconcile: reconcileIncidentRule,
-  remove: removeIncidentRule,
+  remove: incidentRuleRemoval.remove,
 }

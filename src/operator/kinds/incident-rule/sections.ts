@@ -9,6 +9,7 @@ import { dimensions } from '../../../capabilities/incidents/rules/rule.ts'
 import { durationMs, durationPattern } from '../../../kernel/duration.ts'
 import { findingKinds } from '../../../model/finding-kind.ts'
 import { severities } from '../../../model/severity.ts'
+import { labelField } from '../../common-spec.ts'
 
 /** Numbers up to a bound, as a pattern of days. */
 const daysUpTo = { '1d': '0*[01]', '7d': '0*[0-7]', '30d': '0*([0-9]|[12][0-9]|30)' } as const
@@ -39,13 +40,6 @@ const decimal = z
 const count = z.int().min(1).max(1_000_000)
 
 export const severity = z.enum(severities)
-
-/** The name of a rule or of a channel of the project. */
-export const objectName = z
-  .string()
-  .min(1)
-  .max(63)
-  .regex(/^[a-z0-9]([a-z0-9-]*[a-z0-9])?$/)
 
 const lacks = (fields: readonly string[]) =>
   fields.map((field) => `!has(self.${field})`).join(' && ')
@@ -229,7 +223,7 @@ export const grouping = z.strictObject({
 
 export const inhibition = z
   .strictObject({
-    rule: objectName.optional().describe('Name of a rule of the project.'),
+    rule: labelField.optional().describe('Name of a rule of the project.'),
     labels: z
       .record(z.string(), z.string().max(256))
       .optional()
@@ -245,5 +239,5 @@ export const inhibition = z
 
 export const escalationStep = z.strictObject({
   after: duration('1m', '7d').describe('Time since the opening or reopening, 1m–7d.'),
-  notify: z.array(objectName).min(1).max(20).describe('Names of channels.'),
+  notify: z.array(labelField).min(1).max(20).describe('Names of channels.'),
 })

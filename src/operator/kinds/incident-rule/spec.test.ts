@@ -6,9 +6,8 @@ import { ruleFields } from '../../../capabilities/incidents/rules/rule.ts'
 import { ruleBody } from '../../../capabilities/incidents/rules/rule-faults.ts'
 import { canonicalRule } from '../../../capabilities/incidents/rules/written-rule.ts'
 import { structuralSchemaFrom } from '../../crd/structural-schema-from.ts'
-import { incidentRuleFields } from './fields.ts'
-import { incidentRuleSpec } from './spec.ts'
-import { toRule, toSpecPath } from './to-rule.ts'
+import { toSpecPath } from '../../declared/document.ts'
+import { incidentRuleFields, incidentRuleSpec, toRule } from './spec.ts'
 
 const project = { projectRef: { name: 'default' } }
 
@@ -60,7 +59,9 @@ test('a rule of the API is the same rule when it is declared as a resource', () 
 
 test('each field of a rule of the API has a field in the resource', () => {
   const known = new Set(Object.keys(incidentRuleFields.shape))
-  const missing = Object.keys(ruleFields).filter((field) => !known.has(`${toSpecPath([field])}`))
+  const missing = Object.keys(ruleFields).filter(
+    (field) => !known.has(`${toSpecPath(incidentRuleFields, [field])}`),
+  )
   expect(missing).toEqual([])
 })
 
@@ -109,7 +110,14 @@ test('a value with a wrong form is refused once', () => {
 })
 
 test('a label may be named like a field', () => {
-  expect(toSpecPath(['labels', 'min_samples'])).toEqual(['labels', 'min_samples'])
-  expect(toSpecPath(['escalation', 0, 'notify'])).toEqual(['escalation', 0, 'notify'])
-  expect(toSpecPath(['suspend'])).toEqual(['suspendEvaluation'])
+  expect(toSpecPath(incidentRuleFields, ['labels', 'min_samples'])).toEqual([
+    'labels',
+    'min_samples',
+  ])
+  expect(toSpecPath(incidentRuleFields, ['escalation', 0, 'notify'])).toEqual([
+    'escalation',
+    0,
+    'notify',
+  ])
+  expect(toSpecPath(incidentRuleFields, ['suspend'])).toEqual(['suspendEvaluation'])
 })

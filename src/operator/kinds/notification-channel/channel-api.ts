@@ -1,11 +1,7 @@
 import { z } from 'zod'
 import { managedByField } from '../../../model/managed-by.ts'
-import type { ReconcileDeps, ResourceMeta } from '../../contract.ts'
-import {
-  type Collection,
-  type DeclaredObject,
-  declaredObject,
-} from '../../service/declared-object.ts'
+import type { ReconcileDeps } from '../../contract.ts'
+import type { Collection } from '../../declared/declared-object.ts'
 import { parseAnswer } from '../../service/service-client.ts'
 
 const channelShape = z.looseObject({
@@ -23,20 +19,18 @@ const channelShape = z.looseObject({
 /** A channel in the service, without its secrets. */
 export type Channel = z.output<typeof channelShape>
 
-const channels: Collection<Channel> = {
-  root: '/api/v2/observability/incidents/channels',
+/** The channels of a project. */
+export const channels: Collection<Channel> = {
+  path: '/api/v2/observability/incidents/channels',
   noun: 'channel',
-  not_found: 'channel_not_found',
+  list: 'channels',
   shape: channelShape,
-  itemsOf: (body) => parseAnswer(page, body, 'list of channels').channels,
+  not_found: 'channel_not_found',
+  reasons: {
+    ...{ name_taken: 'NameTaken', limit_reached: 'LimitReached' },
+    project_not_found: 'ProjectNotFound',
+  },
   idOf: ({ channel_id }) => channel_id,
-}
-
-const page = z.looseObject({ channels: z.array(z.unknown()) })
-
-/** Returns the channel that a resource declares. */
-export function declaredChannel(meta: ResourceMeta, deps: ReconcileDeps): DeclaredObject<Channel> {
-  return declaredObject(channels, meta, deps)
 }
 
 const deliveryShape = z.looseObject({
@@ -53,7 +47,7 @@ export async function readLastDelivery(
   { channel_id }: Channel,
   { service, project_id }: ReconcileDeps,
 ): Promise<Delivery | undefined> {
-  const path = `${channels.root}/${channel_id}/deliveries?limit=1`
+  const path = `${channels.path}/${channel_id}/deliveries?limit=1`
   const { body } = await service.request({ method: 'GET', path, project_id })
   return parseAnswer(deliveries, body, 'list of deliveries').deliveries[0]
 }

@@ -1,5 +1,6 @@
 import { NotReady, type ReconcileDeps } from '../../contract.ts'
 import { channelLabel } from '../../names.ts'
+import { ServiceRefusal, ServiceUnavailable } from '../../service/service-client.ts'
 import { channelTypes, type NotificationChannelSpec, type SecretRef } from './spec.ts'
 
 /** The value of an entry of a Secret, and the version of the Secret. */
@@ -38,6 +39,43 @@ export async function readChannelSecret(
     )
   }
   return { value, version: secret.resource_version }
+}
+
+/** Returns the name of the field of the API that has the value of the Secret. */
+export function secretFieldOf({ webhook, slack, pagerduty }: NotificationChannelSpec): string {
+  if (webhook !== undefined) return 'secret'
+  if (slack !== undefined) return slack.channel === undefined ? 'webhook_url' : 'token'
+  return pagerduty === undefined ? 'authorization' : 'routing_key'
+}
+
+/** Returns the channel with the value of its Secret in the section that is set. */
+export function withSecret(
+  channel: Readonly<Record<string, unknown>>,
+  spec: NotificationChannelSpec,
+  value: string | undefined,
+): object {
+  const type = channelTypes.find((one) => spec[one] !== undefined)
+  if (value === undefined || type === undefined) return channel
+  return { ...channel, [type]: { ...Object(channel[type]), [secretFieldOf(spec)]: value } }
+}
+
+/** Returns the error of a write without the value. */
+export function redacted(error: unknown, value: string | undefined): unknown {
+  const hidden =
+    'the service refused a value of the Secret: compare it with the type of the channel'
+  if (error instanceof ServiceRefusal) {
+    const { status, code } = error
+    return new ServiceRefusal({ status, code, detail: withoutSecret(error.message, value, hidden) })
+  }
+  if (error instanceof NotReady) {
+    return new NotReady(error.reason, withoutSecret(error.message, value, hidden))
+  }
+  if (!(error instanceof ServiceUnavailable)) return error
+  const { retry_after_ms } = error
+  const message = withoutSecret(error.message, value, 'the service did not accept the channel')
+  return new ServiceUnavailable(message, {
+    ...(retry_after_ms !== undefined && { retry_after_ms }),
+  })
 }
 
 /** Length of the parts of a value that a text must not contain. */

@@ -1,11 +1,7 @@
-import type { Kind } from '../../contract.ts'
+import { type Kind, projectIdColumn } from '../../contract.ts'
 import { channelLabel } from '../../names.ts'
 import { secretRefOf } from './channel-secret.ts'
-import {
-  reconcileNotificationChannel,
-  removeNotificationChannel,
-  withdrawNotificationChannel,
-} from './reconcile.ts'
+import { notificationChannelRemoval, reconcileNotificationChannel } from './reconcile.ts'
 import {
   type NotificationChannelSpec,
   type NotificationChannelStatus,
@@ -38,13 +34,7 @@ export const notificationChannelKind: Kind<NotificationChannelSpec, Notification
       path: '.status.lastDelivery.time',
       description: 'Time of the last attempt to deliver a message.',
     },
-    {
-      name: 'Project ID',
-      type: 'string',
-      path: '.status.projectId',
-      description: 'Id of the project.',
-      priority: 1,
-    },
+    projectIdColumn,
   ],
   reasons: {
     SecretNotUsable:
@@ -60,7 +50,7 @@ export const notificationChannelKind: Kind<NotificationChannelSpec, Notification
     label_selector: `${channelLabel.name}=${channelLabel.value}`,
     nameIn: (spec) => secretRefOf(spec)?.name,
   },
-  project: { withdraw: withdrawNotificationChannel },
+  project: { withdraw: notificationChannelRemoval.withdraw },
   example: {
     metadata: { name: 'on-call', namespace: 'looptrace' },
     spec: {
@@ -72,5 +62,5 @@ export const notificationChannelKind: Kind<NotificationChannelSpec, Notification
     },
   },
   reconcile: reconcileNotificationChannel,
-  remove: removeNotificationChannel,
+  remove: notificationChannelRemoval.remove,
 }

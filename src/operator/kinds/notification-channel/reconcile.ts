@@ -1,29 +1,23 @@
-import {
-  type ConditionDraft,
-  type EventDraft,
-  NotReady,
-  type ReconcileDeps,
-  type Reconciled,
-  type Resource,
-} from '../../contract.ts'
+import type { ConditionDraft, ReconcileDeps, Reconciled, Resource } from '../../contract.ts'
+import { type DeclaredObject, declaredObject, removalOf } from '../../declared/declared-object.ts'
+import { reconcileDeclared, synced, type Values } from '../../declared/reconcile-declared.ts'
 import { annotations } from '../../names.ts'
-import type { DeclaredObject } from '../../service/declared-object.ts'
-import { ServiceRefusal, ServiceUnavailable } from '../../service/service-client.ts'
-import {
-  channelDifferences,
-  type DesiredChannel,
-  desiredChannel,
-  secretFieldOf,
-  withSecret,
-} from './channel.ts'
-import { type Channel, type Delivery, declaredChannel, readLastDelivery } from './channel-api.ts'
+import { type Channel, channels, type Delivery, readLastDelivery } from './channel-api.ts'
 import {
   type ChannelSecret,
   readChannelSecret,
+  redacted,
+  secretFieldOf,
   secretRefOf,
   withoutSecret,
+  withSecret,
 } from './channel-secret.ts'
-import type { NotificationChannelSpec, NotificationChannelStatus } from './spec.ts'
+import {
+  channelTypes,
+  type NotificationChannelSpec,
+  type NotificationChannelStatus,
+  toChannel,
+} from './spec.ts'
 
 type NotificationChannel = Resource<NotificationChannelSpec, NotificationChannelStatus>
 
@@ -33,14 +27,11 @@ const delivery_ms = 60_000
 /** A reconcile of one channel. */
 type Run = {
   resource: NotificationChannel
-  deps: ReconcileDeps
-  api: DeclaredObject<Channel>
   secret: ChannelSecret | undefined
-  desired: DesiredChannel
-  /** Whether the service had this generation and this version of the Secret at the last read-back. */
-  was_applied: boolean
-  /** Reason of a user to enable a channel again that its receiver ended. */
-  resume: string | undefined
+  /** The declared channel without its secret. */
+  channel: Values
+  /** Whether the receiver may have ended the channel after it was written. */
+  may_be_ended: boolean
 }
 
 /** Makes the channel in the service match the spec and the Secret, and reports the last delivery. */
@@ -48,113 +39,88 @@ export async function reconcileNotificationChannel(
   resource: NotificationChannel,
   deps: ReconcileDeps,
 ): Promise<Reconciled<NotificationChannelStatus>> {
-  const run = await startRun(resource, deps)
-  const { api, resume } = run
-  const before = await api.find()
-  const changes = findChanges(run, before)
-  if (changes.length > 0) await write(run, before)
-  const after = changes.length > 0 ? await readBack(run) : before
-  if (after === undefined) throw notApplied()
-  await deps.noteExternalId(after.channel_id)
-  if (resume !== undefined) await deps.removeAnnotation(annotations.resume, resume)
-  const delivery = await readLastDelivery(after, deps)
-  const drift = run.was_applied && resume === undefined && before !== undefined ? changes : []
-  return {
-    conditions: [readyCondition(run, after), deliveringCondition(run, after, delivery)],
-    status: statusOf(run, after, delivery),
-    events: eventsOf(run, { before, changes, drift }),
-    drifted: drift.length,
-    again_after_ms: delivery_ms,
-  }
-}
-
-async function startRun(resource: NotificationChannel, deps: ReconcileDeps): Promise<Run> {
   const { meta, spec, status } = resource
   const ref = secretRefOf(spec)
   const secret = ref && (await readChannelSecret(ref, deps))
-  return {
-    ...{ resource, deps, secret },
-    api: declaredChannel(meta, deps),
-    desired: desiredChannel(resource),
-    was_applied:
-      status.appliedGeneration === meta.generation && status.secretVersion === secret?.version,
-    resume: meta.annotations[annotations.resume],
-  }
+  const object = declaredObject(channels, meta, deps)
+  // A user resumes a channel that its receiver ended.
+  const resume = meta.annotations[annotations.resume]
+  const was_applied =
+    status.appliedGeneration === meta.generation &&
+    status.secretVersion === secret?.version &&
+    resume === undefined
+  const named = { name: meta.name, fallback: null, managed_by: object.owner }
+  const channel = { ...named, ...toChannel(spec) }
+  const run: Run = { resource, secret, channel, may_be_ended: was_applied }
+  return reconcileDeclared(
+    {
+      ...{ noun: 'channel', action: 'PutChannel', idOf: channels.idOf, was_applied },
+      object: withoutQuotes(object, secret),
+      body: withSecret(channel, spec, secret?.value),
+      values: { ...channel, secret: secret?.version },
+      valuesOf: (stored, is_written) => comparedValues(run, stored, is_written),
+      ...(resume !== undefined && { because: `resumed: ${resume.slice(0, 200)}` }),
+      report: async (stored) => {
+        if (resume !== undefined) await deps.removeAnnotation(annotations.resume, resume)
+        const delivery = await readLastDelivery(stored, deps)
+        return {
+          conditions: [readyCondition(run, stored), deliveringCondition(run, stored, delivery)],
+          status: statusOf(run, stored, delivery),
+          again_after_ms: delivery_ms,
+        }
+      },
+    },
+    deps,
+  )
 }
 
-/** Returns what is to be written, in words; empty if the service has the channel as declared. */
-function findChanges(run: Run, before: Channel | undefined): string[] {
-  if (before === undefined) return ['channel']
-  const { resource, secret, was_applied, resume } = run
-  const differences = channelDifferences(before, run.desired, {
-    owner: run.api.owner,
-    secret_field: secret && secretFieldOf(resource.spec),
-    is_ended_by_receiver: was_applied && resume === undefined,
-  })
+/** Returns the object with writes whose errors never quote the secret. */
+function withoutQuotes(
+  object: DeclaredObject<Channel>,
+  secret: ChannelSecret | undefined,
+): DeclaredObject<Channel> {
+  const write: typeof object.write = (body, before) =>
+    object.write(body, before).catch((error: unknown) => {
+      throw redacted(error, secret?.value)
+    })
+  return { ...object, write }
+}
+
+/**
+ * Returns the values of a stored channel that a resource declares. Fields that the spec leaves to the
+ * service are left out. A channel that its receiver ended differs only for a new spec.
+ */
+function comparedValues(run: Run, stored: Channel, is_written: boolean): Values {
+  const { resource, secret, channel, may_be_ended } = run
+  const isSet = secret !== undefined && stored.secrets[secretFieldOf(resource.spec)]?.set === true
   // Values of secrets cannot be read back, so another version of the Secret is written.
-  const isNewSecret = secret !== undefined && resource.status.secretVersion !== secret.version
-  const all = isNewSecret ? [...differences, 'secret'] : differences
-  return [...new Set(all)]
-}
-
-/** Writes the channel. An error never quotes the secret. */
-async function write({ resource, api, desired, secret }: Run, before: Channel | undefined) {
-  const value = secret?.value
-  try {
-    await api.write(withSecret(desired, resource.spec, value), before)
-  } catch (error) {
-    throw redacted(error, value)
+  const version = is_written ? secret?.version : resource.status.secretVersion
+  const sections = channelTypes.map((type) => [type, declaredPart(stored[type], channel[type])])
+  return {
+    ...{ name: stored.name, fallback: stored.fallback, managed_by: stored.managed_by },
+    templates: stored['templates'] ?? {},
+    disabled: is_written || may_be_ended ? channel['disabled'] : stored.disabled,
+    secret: isSet ? version : undefined,
+    ...Object.fromEntries(sections),
   }
 }
 
-function redacted(error: unknown, value: string | undefined): unknown {
-  const hidden =
-    'the service refused a value of the Secret: compare it with the type of the channel'
-  if (error instanceof ServiceRefusal) {
-    const { status, code } = error
-    const detail = withoutSecret(error.message, value, hidden)
-    return new ServiceRefusal({ status, code, detail })
-  }
-  if (error instanceof NotReady) {
-    return new NotReady(error.reason, withoutSecret(error.message, value, hidden))
-  }
-  if (!(error instanceof ServiceUnavailable)) return error
-  const { retry_after_ms } = error
-  const message = withoutSecret(error.message, value, 'the service did not accept the channel')
-  return new ServiceUnavailable(message, {
-    ...(retry_after_ms !== undefined && { retry_after_ms }),
-  })
+/** Returns the fields of a stored section that a declared section has. */
+function declaredPart(stored: unknown, declared: unknown): unknown {
+  if (typeof declared !== 'object' || typeof stored !== 'object' || stored === null) return stored
+  const values = new Map(Object.entries(stored))
+  return Object.fromEntries(Object.keys(Object(declared)).map((name) => [name, values.get(name)]))
 }
 
-async function readBack({ api, desired, resource, secret }: Run): Promise<Channel> {
-  const after = await api.find()
-  if (after === undefined) throw notApplied()
-  const left = channelDifferences(after, desired, {
-    owner: api.owner,
-    secret_field: secret && secretFieldOf(resource.spec),
-    // The receiver may end the channel right after the write.
-    is_ended_by_receiver: true,
-  })
-  if (left.length > 0) throw notApplied(left)
-  return after
-}
-
-function notApplied(left: readonly string[] = ['channel']): NotReady {
-  const message = `the channel was written, but the read-back differs: ${left.join(', ')}`
-  return new NotReady('NotApplied', message, { again_after_ms: 10_000 })
-}
-
-function readyCondition({ desired, secret }: Run, channel: Channel): ConditionDraft {
+function readyCondition({ resource: { spec }, secret }: Run, channel: Channel): ConditionDraft {
   if (channel.unusable_reason === 'mail_not_configured') {
     const message =
       'The service has the channel as declared, and no mail server (LOOPTRACE_SMTP_URL): it sends no mail.'
     return { type: 'Ready', status: 'False', reason: 'MailNotConfigured', message }
   }
-  if (!channel.disabled || desired.disabled) {
-    const message = desired.disabled
-      ? 'The channel is disabled, as declared.'
-      : 'The service has the channel as declared.'
-    return { type: 'Ready', status: 'True', reason: 'Synced', message }
+  if (!channel.disabled || spec.disabled) {
+    const state = spec.disabled ? 'The channel is disabled' : 'The service has the channel'
+    return synced(`${state}${spec.disabled ? ', as declared.' : ' as declared.'}`)
   }
   const why = withoutSecret(channel.disabled_reason ?? 'unknown', secret?.value, 'see the service')
   const message = `The service disabled the channel: ${why}. Repair the receiver, then change the resource or its Secret, or set the annotation ${annotations.resume} to a reason.`
@@ -202,40 +168,8 @@ function statusOf(
   }
 }
 
-function eventsOf(
-  { resume }: Run,
-  seen: { before: Channel | undefined; changes: readonly string[]; drift: readonly string[] },
-): EventDraft[] {
-  const { before, changes, drift } = seen
-  if (changes.length === 0) return []
-  const action = 'PutChannel'
-  const what = changes.join(', ')
-  if (before === undefined) {
-    return [{ type: 'Normal', reason: 'Created', action, note: 'Created the channel.' }]
-  }
-  if (drift.length > 0) {
-    const note = `Corrected changes made in the service: ${what}`
-    return [{ type: 'Warning', reason: 'DriftCorrected', action, note }]
-  }
-  const why = resume === undefined ? '' : ` (resumed: ${resume.slice(0, 200)})`
-  return [{ type: 'Normal', reason: 'Updated', action, note: `Wrote ${what}${why}` }]
-}
-
-/** Deletes the channel; `Retain` removes only its owner. */
-export async function removeNotificationChannel(
-  { meta, spec }: NotificationChannel,
-  deps: ReconcileDeps,
-): Promise<void> {
-  await declaredChannel(meta, deps).remove({ retain: spec.deletionPolicy === 'Retain' })
-}
-
-/**
- * Deletes the channel after the grant was withdrawn, so that the namespace receives no further
- * messages about the project.
- */
-export async function withdrawNotificationChannel(
-  { meta }: Pick<NotificationChannel, 'meta'>,
-  deps: ReconcileDeps,
-): Promise<void> {
-  await declaredChannel(meta, deps).remove({ retain: false })
-}
+/** A withdrawn channel is deleted: the namespace receives no further messages about the project. */
+export const notificationChannelRemoval = removalOf(
+  (meta, deps) => declaredObject(channels, meta, deps),
+  { withdrawn: 'deleted' },
+)

@@ -1,31 +1,31 @@
 import { z } from 'zod'
-import { commonSpecFields, projectRefField } from '../../common-spec.ts'
-
-/** Name of a channel in its project. Incident rules name channels by it. */
-const channelName = z
-  .string()
-  .min(1)
-  .max(63)
-  .regex(/^[a-z0-9]([a-z0-9-]*[a-z0-9])?$/)
+import type { channelFields } from '../../../capabilities/incidents/channels/channel.ts'
+import { commonSpecFields, labelField, nameRule, projectRefField } from '../../common-spec.ts'
+import { documentOf, elsewhere, named } from '../../declared/document.ts'
 
 const url = z
   .string()
   .max(2_000)
   .regex(/^https?:\/\/[^\s/]+\S*$/)
 
-const secretRef = z.strictObject({
-  name: z
-    .string()
-    .max(253)
-    .regex(/^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/)
-    .describe('Name of a Secret in this namespace with the label `looptrace.dev/channel: "true"`.'),
-  key: z
-    .string()
-    .min(1)
-    .max(253)
-    .regex(/^[A-Za-z0-9._-]+$/)
-    .describe('Key of the entry in the Secret. White space around the value is ignored.'),
-})
+/** The value of its Secret is in the request, and cannot be read back. */
+const secretRef = elsewhere(
+  z.strictObject({
+    name: z
+      .string()
+      .max(253)
+      .regex(/^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/)
+      .describe(
+        'Name of a Secret in this namespace with the label `looptrace.dev/channel: "true"`.',
+      ),
+    key: z
+      .string()
+      .min(1)
+      .max(253)
+      .regex(/^[A-Za-z0-9._-]+$/)
+      .describe('Key of the entry in the Secret. White space around the value is ignored.'),
+  }),
+)
 
 export type SecretRef = z.output<typeof secretRef>
 
@@ -101,15 +101,18 @@ export const channelTypes = ['webhook', 'slack', 'pagerduty', 'alertmanager', 'e
 /** The spec of a NotificationChannel. */
 export const notificationChannelSpec = z.strictObject({
   projectRef: projectRefField,
-  channelName: channelName
-    .optional()
-    .describe('Unique name of the channel in the project. Default: the name of the resource.'),
+  channelName: named(
+    labelField
+      .optional()
+      .describe('Unique name of the channel in the project. Default: the name of the resource.'),
+    'name',
+  ),
   webhook: webhook.optional().describe('Sends signed requests to a URL.'),
   slack: slack.optional().describe('Posts in Slack.'),
   pagerduty: pagerduty.optional().describe('Triggers and resolves alerts in PagerDuty.'),
   alertmanager: alertmanager.optional().describe('Sends alerts to a Prometheus Alertmanager.'),
   email: email.optional().describe('Sends mails.'),
-  fallback: channelName
+  fallback: labelField
     .optional()
     .describe('Name of the channel that gets messages which this channel cannot deliver.'),
   templates: templates
@@ -121,16 +124,17 @@ export const notificationChannelSpec = z.strictObject({
 
 export type NotificationChannelSpec = z.output<typeof notificationChannelSpec>
 
+/** Converts a spec to the fields of a channel, without its secret. */
+export const toChannel =
+  documentOf<z.input<z.ZodObject<typeof channelFields>>>()(notificationChannelSpec)
+
 /** Rules over the whole resource. */
 export const notificationChannelRules = [
   {
     rule: `[${channelTypes.map((type) => `has(self.spec.${type})`).join(', ')}].exists_one(is, is)`,
     message: `expected exactly one of ${channelTypes.join(', ')}`,
   },
-  {
-    rule: "has(self.spec.channelName) || (size(self.metadata.name) <= 63 && !self.metadata.name.contains('.'))",
-    message: 'the name of the resource is no DNS label of at most 63 characters: set channelName',
-  },
+  nameRule('channelName'),
 ] as const
 
 /** The status of a NotificationChannel. */

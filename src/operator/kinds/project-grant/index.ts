@@ -1,4 +1,4 @@
-import type { Kind } from '../../contract.ts'
+import { type Kind, projectIdColumn } from '../../contract.ts'
 import { grantFaults, reconcileGrant, toGrant } from './reconcile.ts'
 import {
   type ProjectGrantSpec,
@@ -32,13 +32,7 @@ export const projectGrantKind: Kind<ProjectGrantSpec, ProjectGrantStatus> = {
       path: '.spec.project.name',
       description: 'Name of the project; empty for a grant by id.',
     },
-    {
-      name: 'Project ID',
-      type: 'string',
-      path: '.status.projectId',
-      description: 'Id of the project.',
-      priority: 1,
-    },
+    projectIdColumn,
     {
       name: 'Namespaces',
       type: 'integer',

@@ -1,5 +1,5 @@
-import type { Kind } from '../../contract.ts'
-import { reconcileProjectMember, removeProjectMember, withdrawProjectMember } from './reconcile.ts'
+import { type Kind, projectIdColumn } from '../../contract.ts'
+import { projectMemberRemoval, reconcileProjectMember } from './reconcile.ts'
 import {
   type ProjectMemberSpec,
   type ProjectMemberStatus,
@@ -32,13 +32,7 @@ export const projectMemberKind: Kind<ProjectMemberSpec, ProjectMemberStatus> = {
       path: '.status.state',
       description: 'State of the invitation.',
     },
-    {
-      name: 'Project ID',
-      type: 'string',
-      path: '.status.projectId',
-      description: 'Id of the project.',
-      priority: 1,
-    },
+    projectIdColumn,
   ],
   reasons: {
     Invited: 'True: the invitation was mailed. The person has not accepted it yet.',
@@ -51,12 +45,12 @@ export const projectMemberKind: Kind<ProjectMemberSpec, ProjectMemberStatus> = {
   },
   project: {
     needs: ({ role }) => ({ roles: [role] }),
-    withdraw: withdrawProjectMember,
+    withdraw: projectMemberRemoval.withdraw,
   },
   example: {
     metadata: { name: 'ada', namespace: 'looptrace' },
     spec: { projectRef: { name: 'default' }, email: 'ada@example.com', role: 'editor' },
   },
   reconcile: reconcileProjectMember,
-  remove: removeProjectMember,
+  remove: projectMemberRemoval.remove,
 }

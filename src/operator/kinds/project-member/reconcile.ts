@@ -1,20 +1,46 @@
-import { isDeepStrictEqual } from 'node:util'
+import { z } from 'zod'
 import { projectRoles } from '../../../kernel/scopes.ts'
-import type { ManagedBy } from '../../../model/managed-by.ts'
-import {
-  type ConditionDraft,
-  type EventDraft,
-  NotReady,
-  type ReconcileDeps,
-  type Reconciled,
-  type Resource,
+import { managedByField } from '../../../model/managed-by.ts'
+import type {
+  ConditionDraft,
+  EventDraft,
+  ReconcileDeps,
+  Reconciled,
+  Resource,
+  ResourceMeta,
 } from '../../contract.ts'
-import { ownerOf } from '../../installation.ts'
-import { isRefusal } from '../../service/service-client.ts'
-import { endMember, type Member, putMember, readMember } from './member-api.ts'
-import type { ProjectMemberSpec, ProjectMemberStatus } from './spec.ts'
+import { removalOf, singleObject } from '../../declared/declared-object.ts'
+import { type Change, reconcileDeclared } from '../../declared/reconcile-declared.ts'
+import { type ProjectMemberSpec, type ProjectMemberStatus, toMember } from './spec.ts'
 
 type ProjectMember = Resource<ProjectMemberSpec, ProjectMemberStatus>
+
+const memberShape = z.object({
+  id: z.string(),
+  email: z.string(),
+  role: z.enum(projectRoles),
+  status: z.enum(['invited', 'link_not_sent', 'accepted', 'expired', 'ended']),
+  member_role: z.enum(projectRoles).nullable(),
+  managed_by: managedByField.nullable(),
+})
+
+/** A declared member in the service. */
+type Member = z.output<typeof memberShape>
+
+function declaredMember(meta: ResourceMeta, deps: ReconcileDeps) {
+  return singleObject<Member>(
+    {
+      path: `/api/v2/access/projects/${deps.project_id}/declared-members`,
+      noun: 'member',
+      shape: memberShape,
+      not_found: 'member_not_found',
+      ...{ is_by_owner: true, is_read_before_removal: true },
+      reasons: { project_not_found: 'ProjectNotFound', limit_reached: 'LimitReached' },
+    },
+    meta,
+    deps,
+  )
+}
 
 /**
  * Invites the person, or changes the role that the resource gives. A revoked or expired invitation
@@ -24,49 +50,32 @@ export async function reconcileProjectMember(
   { meta, spec, status }: ProjectMember,
   deps: ReconcileDeps,
 ): Promise<Reconciled<ProjectMemberStatus>> {
-  try {
-    const before = await readMember(meta, deps)
-    const owner = ownerOf(meta, deps.installation)
-    const isSettled = before !== undefined && isDeclared(before, owner, spec)
-    // An unsent link is sent once the service has a mail server.
-    const isWritten = !isSettled || before.status === 'link_not_sent'
-    if (isWritten) await putMember(meta, spec, deps)
-    const after = isWritten ? await readMember(meta, deps) : before
-    if (after === undefined || !isDeclared(after, owner, spec)) {
-      throw new NotReady('NotApplied', 'the member was written, but the read-back differs')
-    }
-    const isPending = after.status === 'invited' || after.status === 'link_not_sent'
-    return {
-      conditions: [readyCondition(after)],
-      status: { invitationId: after.id, state: states[after.status] },
-      events: eventsOf({ before, after, state: status.state }),
-      ...(isPending && { again_after_ms: pending_ms }),
-    }
-  } catch (error) {
-    if (isRefusal(error, 'project_not_found')) throw new NotReady('ProjectNotFound', error.message)
-    if (isRefusal(error, 'limit_reached')) throw new NotReady('LimitReached', error.message)
-    throw error
-  }
+  const object = declaredMember(meta, deps)
+  return reconcileDeclared(
+    {
+      ...{ noun: 'member', action: 'PutMember', object, was_applied: false },
+      body: { ...toMember(spec), managed_by: object.owner },
+      valuesOf: ({ email, role, managed_by }) => ({ email, role, managed_by }),
+      // An unsent link is sent once the service has a mail server.
+      isDue: (stored) => stored.status === 'link_not_sent',
+      report: (stored, change) => ({
+        conditions: [readyCondition(stored)],
+        status: { invitationId: stored.id, state: states[stored.status] },
+        events: stateEvents(stored, change, status.state),
+        ...(isPending(stored) && { again_after_ms: pending_ms }),
+      }),
+    },
+    deps,
+  )
 }
 
 /** Revokes the invitation and the membership that it gave; `Retain` keeps the membership. */
-export async function removeProjectMember(
-  { meta, spec }: ProjectMember,
-  deps: ReconcileDeps,
-): Promise<void> {
-  await endMember(meta, { retain: spec.deletionPolicy === 'Retain' }, deps)
-}
-
-/** Revokes the invitation and the membership after the grant was withdrawn. */
-export async function withdrawProjectMember(
-  { meta }: Pick<ProjectMember, 'meta'>,
-  deps: ReconcileDeps,
-): Promise<void> {
-  await endMember(meta, { retain: false }, deps)
-}
+export const projectMemberRemoval = removalOf(declaredMember, { withdrawn: 'deleted' })
 
 /** Interval at which an open invitation is read. */
 const pending_ms = 60_000
+
+const isPending = ({ status }: Member) => status === 'invited' || status === 'link_not_sent'
 
 const states = {
   invited: 'Invited',
@@ -75,11 +84,6 @@ const states = {
   expired: 'Expired',
   ended: 'Ended',
 } as const
-
-function isDeclared(member: Member, owner: ManagedBy, { email, role }: ProjectMemberSpec): boolean {
-  const isSame = member.email === email && member.role === role
-  return isSame && isDeepStrictEqual(member.managed_by, owner)
-}
 
 function readyCondition(member: Member): ConditionDraft {
   const { id, status } = member
@@ -126,21 +130,14 @@ const notReady = (reason: string, message: string): ConditionDraft => ({
   ...{ type: 'Ready', status: 'False', reason, message },
 })
 
-function eventsOf(seen: {
-  before: Member | undefined
-  after: Member
-  state: ProjectMemberStatus['state']
-}): EventDraft[] {
-  const { before, after, state } = seen
-  const action = 'PutMember'
-  if (before === undefined) {
-    return [{ type: 'Normal', reason: 'Created', action, note: 'created the invitation' }]
-  }
-  if (before.role !== after.role) {
-    return [{ type: 'Normal', reason: 'Updated', action, note: `set the role ${after.role}` }]
-  }
-  if (state === undefined || state === states[after.status]) return []
-  return [
-    { type: 'Normal', reason: states[after.status], action, note: readyCondition(after).message },
-  ]
+/** Returns the event of an invitation that changed its state by itself. */
+function stateEvents(
+  member: Member,
+  { changes }: Change<Member>,
+  before: ProjectMemberStatus['state'],
+): EventDraft[] {
+  const state = states[member.status]
+  if (changes.length > 0 || before === undefined || before === state) return []
+  const note = readyCondition(member).message
+  return [{ type: 'Normal', reason: state, action: 'PutMember', note }]
 }

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { projectRoles } from '../../../kernel/scopes.ts'
-import { commonSpecFields, projectRefField } from '../../common-spec.ts'
+import { commonSpecFields, immutable, projectRefField } from '../../common-spec.ts'
+import { documentOf, elsewhere } from '../../declared/document.ts'
 
 /** Spec of a ProjectMember. */
 export const projectMemberSpec = z.strictObject({
@@ -10,24 +11,25 @@ export const projectMemberSpec = z.strictObject({
     .max(320)
     .regex(/^[^@\sA-Z]+@[^@\sA-Z]+\.[^@\sA-Z]+$/)
     .describe('E-mail address of the person, in lower case. Immutable.')
-    .meta({
-      'x-kubernetes-validations': [
-        { rule: 'self == oldSelf', message: 'email is immutable: create a new ProjectMember' },
-      ],
-    }),
+    .meta(immutable('email', 'ProjectMember')),
   role: z
     .enum(projectRoles)
     .describe('Role of the person in the project. The grant must list it in its roles.'),
   ...commonSpecFields,
-  deletionPolicy: z
-    .enum(['Delete', 'Retain'])
-    .default('Delete')
-    .describe(
-      'On deletion of the resource: `Delete` revokes the invitation and the membership that it gave, `Retain` keeps the membership.',
-    ),
+  deletionPolicy: elsewhere(
+    z
+      .enum(['Delete', 'Retain'])
+      .default('Delete')
+      .describe(
+        'On deletion of the resource: `Delete` revokes the invitation and the membership that it gave, `Retain` keeps the membership.',
+      ),
+  ),
 })
 
 export type ProjectMemberSpec = z.output<typeof projectMemberSpec>
+
+/** Converts a spec to the member of the service. */
+export const toMember = documentOf<Pick<ProjectMemberSpec, 'email' | 'role'>>()(projectMemberSpec)
 
 /** Status of the member in the service. */
 export const projectMemberStatus = z.strictObject({

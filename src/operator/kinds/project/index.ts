@@ -1,5 +1,5 @@
-import type { Kind } from '../../contract.ts'
-import { reconcileProject, removeProject, withdrawProject } from './reconcile.ts'
+import { type Kind, projectIdColumn } from '../../contract.ts'
+import { projectRemoval, reconcileProject } from './reconcile.ts'
 import { type ProjectSpec, type ProjectStatus, projectSpec, projectStatus } from './spec.ts'
 
 /** The kind of a project of an organization. */
@@ -21,13 +21,7 @@ export const projectKind: Kind<ProjectSpec, ProjectStatus> = {
       description: 'Name of the organization.',
     },
     { name: 'Project', type: 'string', path: '.spec.name', description: 'Name of the project.' },
-    {
-      name: 'Project ID',
-      type: 'string',
-      path: '.status.projectId',
-      description: 'Id of the project.',
-      priority: 1,
-    },
+    projectIdColumn,
   ],
   reasons: {
     NameTaken: 'The project exists, and this resource did not create it.',
@@ -36,7 +30,7 @@ export const projectKind: Kind<ProjectSpec, ProjectStatus> = {
   project: {
     toRef: ({ id, organization, name }) => (id === undefined ? { organization, name } : { id }),
     needs: ({ id }) => ({ adopts: id !== undefined }),
-    withdraw: withdrawProject,
+    withdraw: projectRemoval.withdraw,
   },
   example: {
     metadata: { name: 'checkout', namespace: 'looptrace' },
@@ -46,5 +40,5 @@ export const projectKind: Kind<ProjectSpec, ProjectStatus> = {
     },
   },
   reconcile: reconcileProject,
-  remove: removeProject,
+  remove: projectRemoval.remove,
 }

@@ -1,17 +1,16 @@
-import { isDeepStrictEqual } from 'node:util'
 import { z } from 'zod'
 import { type ManagedBy, managedByField } from '../../../model/managed-by.ts'
 import {
-  type EventDraft,
   NotReady,
   type ReconcileDeps,
   type Reconciled,
   type Resource,
   type ResourceMeta,
 } from '../../contract.ts'
-import { isOwnedBy, ownerOf, ownerQuery } from '../../installation.ts'
-import { isRefusal, parseAnswer, ServiceRefusal } from '../../service/service-client.ts'
-import type { ProjectSpec, ProjectStatus } from './spec.ts'
+import { type DeclaredObject, removalOf, singleObject } from '../../declared/declared-object.ts'
+import { type Declaration, reconcileDeclared, synced } from '../../declared/reconcile-declared.ts'
+import { ServiceRefusal } from '../../service/service-client.ts'
+import { type ProjectSpec, type ProjectStatus, toProject } from './spec.ts'
 
 type Project = Resource<ProjectSpec, ProjectStatus>
 
@@ -23,37 +22,30 @@ export async function reconcileProject(
   { meta, spec, status }: Project,
   deps: ReconcileDeps,
 ): Promise<Reconciled<ProjectStatus>> {
-  const before = await readProject(deps)
-  const owner = ownerOf(meta, deps.installation)
-  const isSettled = before !== undefined && isDeclared(before, owner, spec)
-  const created = isSettled ? false : await putProject(owner, spec, deps)
-  const after = isSettled ? before : await readProject(deps)
-  if (after === undefined || !isDeclared(after, owner, spec)) {
-    throw new NotReady('NotApplied', 'the project was written, but the read-back differs')
+  const object = declaredProject(meta, deps)
+  const was_ready = status.createdAt !== undefined
+  let is_new = false
+  const write = async (body: object) => {
+    is_new = await putProject(body, spec, deps)
   }
-  const wasReady = status.createdAt !== undefined
-  const hasDrifted = !isSettled && wasReady && status.appliedGeneration === meta.generation
-  const message = `project "${after.name}" is ${after.id}`
-  return {
-    conditions: [{ type: 'Ready', status: 'True', reason: 'Synced', message }],
-    status: { createdAt: after.created_at, appliedGeneration: meta.generation },
-    events: isSettled ? [] : [eventOf({ created, wasReady, hasDrifted })],
-    drifted: hasDrifted ? 1 : 0,
+  const declaration: Declaration<StoredProject, ProjectStatus> = {
+    ...{ noun: 'project', action: 'PutProject', is_permanent: true },
+    object: { ...object, write },
+    body: { adopt: false, ...toProject(spec), managed_by: object.owner },
+    values: valuesOf({ ...spec, managed_by: object.owner }),
+    valuesOf,
+    was_applied: was_ready && status.appliedGeneration === meta.generation,
+    explain: () => explainChange({ was_ready, is_new }),
+    report: ({ id, name, created_at }) => ({
+      conditions: [synced(`project "${name}" is ${id}`)],
+      status: { createdAt: created_at, appliedGeneration: meta.generation },
+    }),
   }
+  return reconcileDeclared(declaration, deps)
 }
 
-/** Archives the project, or with `deletionPolicy: Retain` ends only its declaration. */
-export async function removeProject({ meta, spec }: Project, deps: ReconcileDeps): Promise<void> {
-  await endDeclaration(meta, deps, { retain: spec.deletionPolicy === 'Retain' })
-}
-
-/** Ends the declaration after the grant was withdrawn. The project and its data stay. */
-export async function withdrawProject(
-  { meta }: Pick<Project, 'meta'>,
-  deps: ReconcileDeps,
-): Promise<void> {
-  await endDeclaration(meta, deps, { retain: true })
-}
+/** A project is archived with its resource. `Retain`, and a withdrawn grant, end only its declaration. */
+export const projectRemoval = removalOf(declaredProject, { withdrawn: 'kept' })
 
 const projectShape = z.object({
   id: z.string(),
@@ -68,37 +60,41 @@ type StoredProject = z.output<typeof projectShape>
 
 const pathOf = (project_id: string) => `/api/v2/access/projects/${project_id}`
 
-async function readProject(deps: ReconcileDeps): Promise<StoredProject | undefined> {
-  const { service, project_id } = deps
-  try {
-    const path = pathOf(project_id)
-    const { body } = await service.request({ method: 'GET', path, project_id })
-    return parseAnswer(projectShape, body, 'project')
-  } catch (error) {
-    if (isRefusal(error, 'project_not_found')) return undefined
-    throw error
+function declaredProject(meta: ResourceMeta, deps: ReconcileDeps): DeclaredObject<StoredProject> {
+  const object = singleObject<StoredProject>(
+    {
+      path: pathOf(deps.project_id),
+      noun: 'project',
+      shape: projectShape,
+      not_found: 'project_not_found',
+      is_read_before_removal: true,
+      reasons: {},
+      gone: ['managed_by_kubernetes'],
+    },
+    meta,
+    deps,
+  )
+  const remove: typeof object.remove = async (options) => {
+    const managed_by = deps.project_id === '' ? null : (await object.find())?.managed_by
+    if (managed_by != null) refuseRenamed(managed_by, object.owner)
+    await object.remove(options)
   }
+  return { ...object, remove }
 }
 
-function isDeclared(project: StoredProject, owner: ManagedBy, spec: ProjectSpec): boolean {
-  const hasOwner = isDeepStrictEqual(project.managed_by, owner)
-  return hasOwner && project.name === spec.name && hasEnvironments(project, spec)
+/** Returns the declared values of a project. Environments have no order. */
+function valuesOf({
+  name,
+  environments,
+  managed_by,
+}: Pick<StoredProject, 'name' | 'managed_by'> & {
+  environments?: readonly string[] | null | undefined
+}) {
+  return { name, environments: environments?.toSorted(), managed_by }
 }
 
-/** Whether the project has the declared environments, in any order. */
-function hasEnvironments(project: StoredProject, spec: ProjectSpec): boolean {
-  const declared = spec.environments ?? null
-  return isDeepStrictEqual(project.environments?.toSorted() ?? null, declared?.toSorted() ?? null)
-}
-
-/** Declares the project; returns whether it was created. */
-async function putProject(
-  managed_by: ManagedBy,
-  spec: ProjectSpec,
-  deps: ReconcileDeps,
-): Promise<boolean> {
-  const { organization, name, id, environments } = spec
-  const body = { organization, name, adopt: id !== undefined, environments, managed_by }
+/** Declares the project, which may not exist yet; returns whether it was created. */
+async function putProject(body: object, spec: ProjectSpec, deps: ReconcileDeps): Promise<boolean> {
   try {
     const path = pathOf(deps.project_id)
     const { status } = await deps.service.request({ method: 'PUT', path, body })
@@ -132,29 +128,6 @@ function explain(error: unknown, { organization, name, id }: ProjectSpec): unkno
   return new NotReady('NameTaken', message)
 }
 
-async function endDeclaration(
-  meta: ResourceMeta,
-  deps: ReconcileDeps,
-  { retain }: { retain: boolean },
-): Promise<void> {
-  const { service, project_id, installation } = deps
-  if (project_id === '') return
-  const owner = ownerOf(meta, installation)
-  const managed_by = (await readProject(deps))?.managed_by
-  if (managed_by == null) return
-  refuseRenamed(managed_by, owner)
-  if (!isOwnedBy(managed_by, owner)) return
-  const query = new URLSearchParams({ managed_by: ownerQuery(owner) })
-  if (retain) query.set('retain', 'true')
-  try {
-    const path = `${pathOf(project_id)}?${query}`
-    await service.request({ method: 'DELETE', path, project_id })
-  } catch (error) {
-    const isGone = isRefusal(error, 'project_not_found')
-    if (!isGone && !isRefusal(error, 'managed_by_kubernetes')) throw error
-  }
-}
-
 /**
  * Throws `NotReady` (`Conflict`) if another installation declared the project for this very
  * resource, so that the resource is not gone before the declaration ends.
@@ -168,18 +141,9 @@ function refuseRenamed(stored: ManagedBy, owner: ManagedBy): void {
   )
 }
 
-function eventOf(about: { created: boolean; wasReady: boolean; hasDrifted: boolean }): EventDraft {
-  const { created, wasReady, hasDrifted } = about
-  const action = 'PutProject'
-  if (hasDrifted) {
-    const note = 'declared the project again after a change in the service'
-    return { type: 'Warning', reason: 'DriftCorrected', action, note }
-  }
-  if (wasReady) {
-    const note = 'wrote the changed spec to the service'
-    return { type: 'Normal', reason: 'Updated', action, note }
-  }
-  return created
-    ? { type: 'Normal', reason: 'Created', action, note: 'created the project' }
-    : { type: 'Normal', reason: 'Adopted', action, note: 'adopted the project' }
+function explainChange({ was_ready, is_new }: { was_ready: boolean; is_new: boolean }) {
+  if (was_ready) return { reason: 'Updated', note: 'wrote the changed spec to the service' }
+  return is_new
+    ? { reason: 'Created', note: 'created the project' }
+    : { reason: 'Adopted', note: 'adopted the project' }
 }

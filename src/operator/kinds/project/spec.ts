@@ -1,11 +1,6 @@
 import { z } from 'zod'
-import { commonSpecFields, projectNameField } from '../../common-spec.ts'
-
-const immutable = (field: string) => ({
-  'x-kubernetes-validations': [
-    { rule: 'self == oldSelf', message: `${field} is immutable: create a new Project` },
-  ],
-})
+import { commonSpecFields, immutable, projectNameField } from '../../common-spec.ts'
+import { documentOf, elsewhere, placed } from '../../declared/document.ts'
 
 /** The names in the service have no white space at the ends. */
 const trimmed = /^[^\s](.*[^\s])?$/
@@ -22,19 +17,22 @@ export const projectSpec = z.strictObject({
   organization: projectNameField
     .regex(trimmed)
     .describe('Name of the organization, which must exist. Immutable.')
-    .meta(immutable('organization')),
+    .meta(immutable('organization', 'Project')),
   name: projectNameField
     .regex(trimmed)
     .describe('Name of the project, unique in the organization. Immutable.')
-    .meta(immutable('name')),
-  id: z
-    .uuid()
-    .max(36)
-    .optional()
-    .describe(
-      'Id of an existing project to adopt. A ProjectGrant must grant it by id. Default: a new project. Immutable.',
-    )
-    .meta(immutable('id')),
+    .meta(immutable('name', 'Project')),
+  id: placed(
+    z
+      .uuid()
+      .max(36)
+      .optional()
+      .describe(
+        'Id of an existing project to adopt. A ProjectGrant must grant it by id. Default: a new project. Immutable.',
+      )
+      .meta(immutable('id', 'Project')),
+    () => ({ adopt: true }),
+  ),
   environments: z
     .array(environment)
     .max(20)
@@ -52,15 +50,26 @@ export const projectSpec = z.strictObject({
       ],
     }),
   ...commonSpecFields,
-  deletionPolicy: z
-    .enum(['Delete', 'Retain'])
-    .default('Retain')
-    .describe(
-      'On deletion of the resource: `Retain` keeps the project, `Delete` archives it: calls to it are refused, its data is kept.',
-    ),
+  deletionPolicy: elsewhere(
+    z
+      .enum(['Delete', 'Retain'])
+      .default('Retain')
+      .describe(
+        'On deletion of the resource: `Retain` keeps the project, `Delete` archives it: calls to it are refused, its data is kept.',
+      ),
+  ),
 })
 
 export type ProjectSpec = z.output<typeof projectSpec>
+
+/** The fields of a project that a resource declares. */
+type DeclaredProject = Pick<ProjectSpec, 'organization' | 'name' | 'environments'> & {
+  /** Whether the project exists and has the id of the spec. */
+  adopt: boolean
+}
+
+/** Converts a spec to the project of the service. */
+export const toProject = documentOf<DeclaredProject>()(projectSpec)
 
 /** Status of the project in the service. */
 export const projectStatus = z.strictObject({

@@ -1,5 +1,6 @@
-import type { Kind } from '../../contract.ts'
-import { reconcileReleasePolicy, removeReleasePolicy, withdrawReleasePolicy } from './reconcile.ts'
+import { nameRule } from '../../common-spec.ts'
+import { type Kind, projectIdColumn } from '../../contract.ts'
+import { reconcileReleasePolicy, releasePolicyRemoval } from './policy.ts'
 import {
   type ReleasePolicySpec,
   type ReleasePolicyStatus,
@@ -17,12 +18,7 @@ export const releasePolicyKind: Kind<ReleasePolicySpec, ReleasePolicyStatus> = {
     'A policy that releases are certified by: gates over measured rates of their tasks and of their eval runs.',
   spec: releasePolicySpec,
   status: releasePolicyStatus,
-  rules: [
-    {
-      rule: "has(self.spec.policyId) || (size(self.metadata.name) <= 63 && !self.metadata.name.contains('.'))",
-      message: 'the name of the resource is no DNS label of at most 63 characters: set policyId',
-    },
-  ],
+  rules: [nameRule('policyId')],
   columns: [
     {
       name: 'Policy',
@@ -43,19 +39,13 @@ export const releasePolicyKind: Kind<ReleasePolicySpec, ReleasePolicyStatus> = {
       description: 'Digest of the version, as statements name it.',
       priority: 1,
     },
-    {
-      name: 'Project ID',
-      type: 'string',
-      path: '.status.projectId',
-      description: 'Id of the project.',
-      priority: 1,
-    },
+    projectIdColumn,
   ],
   reasons: {
     NameTaken: 'Another resource declares the policy of this id. Set policyId.',
     LimitReached: 'The project has the maximum number of policies. Delete one.',
   },
-  project: { withdraw: withdrawReleasePolicy },
+  project: { withdraw: releasePolicyRemoval.withdraw },
   example: {
     metadata: { name: 'default', namespace: 'looptrace' },
     spec: {
@@ -74,5 +64,5 @@ export const releasePolicyKind: Kind<ReleasePolicySpec, ReleasePolicyStatus> = {
     },
   },
   reconcile: reconcileReleasePolicy,
-  remove: removeReleasePolicy,
+  remove: releasePolicyRemoval.remove,
 }

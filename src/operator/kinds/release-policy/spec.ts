@@ -6,17 +6,20 @@ import {
   policyBody,
 } from '../../../capabilities/certification/policy/policy.ts'
 import { durationPattern } from '../../../kernel/duration.ts'
-import { commonSpecFields, projectRefField } from '../../common-spec.ts'
-import { toRules, toSpecPath } from './to-rules.ts'
+import { commonSpecFields, immutable, labelField, projectRefField } from '../../common-spec.ts'
+import { converted, documentOf, elsewhere, refusedAs } from '../../declared/document.ts'
 
 /** A duration as text. Its bounds are checked by `policyBody`. */
 const duration = z.string().max(28).regex(durationPattern)
 
 /** A number as text: custom resources have no fractions. */
-const decimal = z
-  .string()
-  .max(26)
-  .regex(/^[0-9]{1,13}(\.[0-9]{1,9})?$/)
+const decimal = converted(
+  z
+    .string()
+    .max(26)
+    .regex(/^[0-9]{1,13}(\.[0-9]{1,9})?$/),
+  Number,
+)
 
 /** The kinds of gates that have a limit field. */
 const limits = [
@@ -81,20 +84,14 @@ const gate = z
 /** The fields of a ReleasePolicy, before `policyBody` compares them with each other. */
 const releasePolicyFields = z.strictObject({
   projectRef: projectRefField,
-  policyId: z
-    .string()
-    .min(1)
-    .max(63)
-    .regex(/^[a-z0-9]([a-z0-9-]*[a-z0-9])?$/)
-    .optional()
-    .describe(
-      'Id of the policy in the project. Default: the name of the resource. `default` applies to certifications that name no policy. Immutable.',
-    )
-    .meta({
-      'x-kubernetes-validations': [
-        { rule: 'self == oldSelf', message: 'policyId is immutable: create a new resource' },
-      ],
-    }),
+  policyId: elsewhere(
+    labelField
+      .optional()
+      .describe(
+        'Id of the policy in the project. Default: the name of the resource. `default` applies to certifications that name no policy. Immutable.',
+      )
+      .meta(immutable('policyId')),
+  ),
   gates: z
     .array(gate)
     .min(1)
@@ -154,14 +151,13 @@ const releasePolicyFields = z.strictObject({
   ...commonSpecFields,
 })
 
+/** Converts a spec to the rules of a policy. */
+export const toRules = documentOf<z.input<typeof policyBody>>()(releasePolicyFields)
+
 /** The spec of a ReleasePolicy. Refuses what the service refuses. */
-export const releasePolicySpec = releasePolicyFields.superRefine((spec, context) => {
-  // A value that the resource may not have would be refused twice.
-  if (context.issues.length > 0) return
-  const { error } = policyBody.safeParse(toRules(spec))
-  for (const { path, message } of error?.issues ?? []) {
-    context.addIssue({ code: 'custom', path: toSpecPath(path), message })
-  }
+export const releasePolicySpec = refusedAs(releasePolicyFields, {
+  body: policyBody,
+  toBody: toRules,
 })
 
 export type ReleasePolicySpec = z.output<typeof releasePolicySpec>

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
+import { differences as differencesOf } from '../../declared/reconcile-declared.ts'
 import type { StoredPolicy } from './policy.ts'
-import { describeDifferences, desiredPolicy, differences } from './policy.ts'
+import { type DesiredPolicy, describeDifferences, desiredPolicy, valuesOf } from './policy.ts'
 import { retentionPolicySpec } from './spec.ts'
 
 const trace_id = '0a1b2c3d-0000-4000-8000-0123456789ab'
@@ -14,6 +15,9 @@ const wantedOf = (spec: object) =>
     meta,
     spec: retentionPolicySpec.parse({ projectRef: { name: 'default' }, ...spec }),
   })
+
+const differences = (wanted: DesiredPolicy, got: StoredPolicy | undefined) =>
+  differencesOf(valuesOf(wanted), got === undefined ? {} : valuesOf(got))
 
 const whole = {
   traces: { days: 365 },

@@ -1,39 +1,53 @@
 import { z } from 'zod'
-import { commonSpecFields, projectRefField } from '../../common-spec.ts'
+import type { retentionBody } from '../../../capabilities/lifecycle/retention/retention-policy/policy-schema.ts'
+import { commonSpecFields, listByName, projectRefField } from '../../common-spec.ts'
 import type { CelRule } from '../../contract.ts'
+import { documentOf, named, placed } from '../../declared/document.ts'
 
 const days_max = 36_500
 
 const days = z.int().min(1).max(days_max)
 
-const section = (what: string, missing: string) =>
-  z
-    .strictObject({
-      days: days.optional().describe(`Retention in days, 1–36,500. Default: ${missing}.`),
-    })
-    .describe(what)
+const section = (name: string, what: string, missing: string) =>
+  placed(
+    z
+      .strictObject({
+        days: days.optional().describe(`Retention in days, 1–36,500. Default: ${missing}.`),
+      })
+      .describe(what)
+      .optional(),
+    // A section without days means forever.
+    (own) => ({ days: { [name]: own?.days ?? null } }),
+  )
 
 const sections = {
   traces: section(
+    'traces',
     'Retention of traces, tasks and conversations, by their last activity.',
     'forever',
-  ).optional(),
+  ),
   observations: section(
+    'observations',
     'Retention of observations. At most the days of traces.',
     'forever',
-  ).optional(),
+  ),
   content: section(
+    'content',
     'Retention of content: inputs, outputs, bodies. At most the days of observations, which are kept without it.',
     'as for observations',
-  ).optional(),
+  ),
   events: section(
+    'events',
     'Retention of events, links and correlations. At most the days of observations.',
     'as for observations',
-  ).optional(),
+  ),
 }
 
 const environment = z.strictObject({
-  name: z.string().min(1).max(256).describe('Name of the environment, as in its records.'),
+  name: named(
+    z.string().min(1).max(256).describe('Name of the environment, as in its records.'),
+    'environment',
+  ),
   ...sections,
 })
 
@@ -93,7 +107,16 @@ const archive = z.strictObject({
     .describe('Deletes a day only after a verified archive contains it.'),
 })
 
-const id = z.string().min(1).max(256)
+/** Returns the schedule of the service; null without one. */
+function scheduleOf(own: z.output<typeof archive> | undefined) {
+  if (!own?.enabled || own.afterDays === undefined) return null
+  return { enabled: true, after_days: own.afterDays, schedule: own.schedule }
+}
+
+const heldId = z.string().min(1).max(256)
+
+/** A field that holds the data of an id of a kind. */
+const holds = <S extends z.ZodType>(kind: string, id: S) => placed(id, (value) => ({ kind, value }))
 
 const legalHold = z
   .strictObject({
@@ -102,17 +125,25 @@ const legalHold = z
       .max(63)
       .regex(/^[a-z0-9]([a-z0-9-]*[a-z0-9])?$/)
       .describe('Name of the legal hold, unique in this resource.'),
-    traceId: z
-      .string()
-      .max(36)
-      .regex(/^([0-9a-fA-F]{32}|[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12})$/)
-      .optional()
-      .describe('Holds this trace: a UUID or 32 hex digits.'),
-    taskId: id.optional().describe('Holds every trace of this task.'),
-    conversationId: id
-      .optional()
-      .describe('Holds every trace of this conversation: its UUID, or the id sent by the client.'),
-    userId: id.optional().describe('Holds every trace of this user.'),
+    traceId: holds(
+      'trace',
+      z
+        .string()
+        .max(36)
+        .regex(/^([0-9a-fA-F]{32}|[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12})$/)
+        .optional()
+        .describe('Holds this trace: a UUID or 32 hex digits.'),
+    ),
+    taskId: holds('task', heldId.optional().describe('Holds every trace of this task.')),
+    conversationId: holds(
+      'conversation',
+      heldId
+        .optional()
+        .describe(
+          'Holds every trace of this conversation: its UUID, or the id sent by the client.',
+        ),
+    ),
+    userId: holds('user', heldId.optional().describe('Holds every trace of this user.')),
     reason: z
       .string()
       .min(1)
@@ -128,11 +159,6 @@ const legalHold = z
     ],
   })
 
-const listByName = {
-  'x-kubernetes-list-type': 'map',
-  'x-kubernetes-list-map-keys': ['name'],
-}
-
 /** The spec of a RetentionPolicy. Data without a section is kept forever. */
 export const retentionPolicySpec = z.strictObject({
   projectRef: projectRefField,
@@ -145,17 +171,20 @@ export const retentionPolicySpec = z.strictObject({
       'Overrides for environments. A missing section inherits from above; one without days means forever.',
     )
     .meta(listByName),
-  archive: archive
-    .optional()
-    .describe('Archives of days. Default: no archives, on a schedule or before deletion.')
-    .meta({
-      'x-kubernetes-validations': [
-        {
-          rule: '!self.enabled || has(self.afterDays)',
-          message: 'afterDays: required when archive is enabled',
-        },
-      ],
-    }),
+  archive: placed(
+    archive
+      .optional()
+      .describe('Archives of days. Default: no archives, on a schedule or before deletion.')
+      .meta({
+        'x-kubernetes-validations': [
+          {
+            rule: '!self.enabled || has(self.afterDays)',
+            message: 'afterDays: required when archive is enabled',
+          },
+        ],
+      }),
+    (own) => ({ archive_before_delete: own?.beforeDelete ?? false, archive: scheduleOf(own) }),
+  ),
   legalHolds: z
     .array(legalHold)
     .max(100)
@@ -168,6 +197,9 @@ export const retentionPolicySpec = z.strictObject({
 })
 
 export type RetentionPolicySpec = z.output<typeof retentionPolicySpec>
+
+/** Converts a spec to the policy of the service, without its defaults. */
+export const toPolicy = documentOf<z.input<typeof retentionBody>>()(retentionPolicySpec)
 
 /** Days that stand for "forever" in the rules: more than the maximum. */
 const forever = 36_501
@@ -268,7 +300,7 @@ export const retentionPolicyStatus = z.strictObject({
     .max(100)
     .optional()
     .describe('Legal holds of this resource.')
-    .meta({ 'x-kubernetes-list-type': 'map', 'x-kubernetes-list-map-keys': ['name'] }),
+    .meta(listByName),
   drift: z
     .strictObject({
       count: count.describe('Number of corrected drifts.'),

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import type { ManagedBy } from '../../../model/managed-by.ts'
+import { type ManagedBy, managedByField } from '../../../model/managed-by.ts'
 import type { OwnedObject } from '../../contract.ts'
 import { ownerQuery } from '../../installation.ts'
 import {
@@ -10,21 +10,12 @@ import {
   ServiceUnavailable,
 } from '../../service/service-client.ts'
 
-const owner = z.object({
-  kind: z.string(),
-  namespace: z.string(),
-  name: z.string(),
-  uid: z.string(),
-  installation: z.string().optional(),
-  cluster: z.string().optional(),
-})
-
 const account = z.object({
   id: z.string(),
   name: z.string(),
   scopes: z.array(z.string()),
   disabled_at: z.string().nullable(),
-  managed_by: owner.nullable(),
+  managed_by: managedByField.nullable(),
   suspended_at: z.string().nullish(),
   suspended_by: z.string().nullish(),
   suspended_reason: z.string().nullish(),
@@ -142,11 +133,7 @@ export async function listOwnedAccounts(
     const { body } = await service.request({ method: 'GET', path: path + more })
     const { service_accounts, next_cursor } = parse(list, body)
     owned.push(
-      ...service_accounts.map(({ id, project_id, managed_by: owner }) => ({
-        id,
-        project_id,
-        owner,
-      })),
+      ...service_accounts.map(({ managed_by, ...account }) => ({ ...account, owner: managed_by })),
     )
     if (next_cursor === null) return owned
     more = `&cursor=${encodeURIComponent(next_cursor)}`
@@ -155,7 +142,7 @@ export async function listOwnedAccounts(
 }
 
 const nextCursor = z.string().nullable()
-const ownedAccount = z.object({ id: z.uuid(), project_id: z.uuid(), managed_by: owner })
+const ownedAccount = z.object({ id: z.uuid(), project_id: z.uuid(), managed_by: managedByField })
 /** Bounds a list to 200,000 accounts, beyond the scale of one operator. */
 const ownedPages_max = 1_000
 

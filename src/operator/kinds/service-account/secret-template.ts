@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { listByName } from '../../common-spec.ts'
 
 /** Maximum labels, annotations and entries of a template, each. */
 const items_max = 20
@@ -62,9 +63,7 @@ const metadataName = z
     ],
   })
 
-/** Lists, because a CRD can't check the names of a map: its rules would exceed their cost limit. */
-const byName = { 'x-kubernetes-list-type': 'map', 'x-kubernetes-list-map-keys': ['name'] }
-
+/** In a list, because a CRD can't check the names of a map: its rules would exceed their cost limit. */
 const label = z.strictObject({
   name: metadataName.describe('Name of the label, with or without a prefix: `example.com/team`.'),
   value: z
@@ -123,13 +122,13 @@ export const secretTemplate = z
       .max(items_max)
       .optional()
       .describe('Labels of the Secrets, besides those of the operator.')
-      .meta(byName),
+      .meta(listByName),
     annotations: z
       .array(annotation)
       .max(items_max)
       .optional()
       .describe('Annotations of the Secrets, besides those of the operator.')
-      .meta(byName),
+      .meta(listByName),
     entries: z
       .array(entry)
       .max(items_max)

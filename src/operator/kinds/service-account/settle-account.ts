@@ -6,7 +6,7 @@ import { isSameResource } from '../../installation.ts'
 import { isRefusal } from '../../service/service-client.ts'
 import type { Account, AccountApi, DesiredAccount } from './account-api.ts'
 import { isSameSet } from './key-plan.ts'
-import type { ServiceAccountSpec } from './spec.ts'
+import { type ServiceAccountSpec, toAccount } from './spec.ts'
 
 /** The account in the declared state, and the changes that were needed. */
 export type SettledAccount = { account: Account; events: EventDraft[]; drifted: number }
@@ -76,8 +76,9 @@ export function desiredAccount({
   meta,
   spec,
 }: Pick<Resource<ServiceAccountSpec>, 'meta' | 'spec'>): DesiredAccount {
-  const name = spec.displayName?.trim() || nameOf(meta)
-  return { name, scopes: spec.scopes, disabled: spec.disabled }
+  const { scopes, disabled } = spec
+  const declared = { scopes, disabled, ...toAccount(spec) }
+  return { ...declared, name: declared.name?.trim() || nameOf(meta) }
 }
 
 /** The service's limit for names. */

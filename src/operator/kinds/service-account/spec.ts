@@ -1,6 +1,8 @@
 import { z } from 'zod'
 import { keyScopes } from '../../../kernel/scopes.ts'
-import { commonSpecFields, projectRefField } from '../../common-spec.ts'
+import { commonSpecFields, listByName, projectRefField } from '../../common-spec.ts'
+import { documentOf, elsewhere, named } from '../../declared/document.ts'
+import type { DesiredAccount } from './account-api.ts'
 import { hasFreeSecretKeys, secretKeyRule, secretTemplate } from './secret-template.ts'
 
 /** Maximum keys per resource. */
@@ -74,15 +76,18 @@ const declaredKey = z
 export const serviceAccountSpec = z
   .strictObject({
     projectRef: projectRefField,
-    displayName: z
-      .string()
-      .min(1)
-      .max(100)
-      .regex(/^\P{Cc}*$/u)
-      .optional()
-      .describe(
-        'Name of the service account, unique in the project. Default: `namespace/name` of the resource.',
-      ),
+    displayName: named(
+      z
+        .string()
+        .min(1)
+        .max(100)
+        .regex(/^\P{Cc}*$/u)
+        .optional()
+        .describe(
+          'Name of the service account, unique in the project. Default: `namespace/name` of the resource.',
+        ),
+      'name',
+    ),
     scopes: z
       .array(z.enum(keyScopes))
       .max(keyScopes.length)
@@ -95,30 +100,35 @@ export const serviceAccountSpec = z
       .boolean()
       .default(false)
       .describe('Disables the keys without removing them from their Secrets.'),
-    keys: z
-      .array(declaredKey)
-      .max(keys_max)
-      .default([])
-      .describe(
-        'Keys of the account, each in a separate Secret. Any other key of the account is revoked. A key removed from this list is revoked and its Secret is deleted.',
-      )
-      .meta({
-        'x-kubernetes-list-type': 'map',
-        'x-kubernetes-list-map-keys': ['name'],
-        'x-kubernetes-validations': [
-          {
-            rule: 'self.all(a, self.exists_one(b, a.secretName == b.secretName))',
-            message: 'expected a different secretName for each key',
-          },
-        ],
-      }),
-    secretTemplate: secretTemplate.optional(),
+    keys: elsewhere(
+      z
+        .array(declaredKey)
+        .max(keys_max)
+        .default([])
+        .describe(
+          'Keys of the account, each in a separate Secret. Any other key of the account is revoked. A key removed from this list is revoked and its Secret is deleted.',
+        )
+        .meta({
+          ...listByName,
+          'x-kubernetes-validations': [
+            {
+              rule: 'self.all(a, self.exists_one(b, a.secretName == b.secretName))',
+              message: 'expected a different secretName for each key',
+            },
+          ],
+        }),
+    ),
+    secretTemplate: elsewhere(secretTemplate.optional()),
     ...commonSpecFields,
   })
   .refine(hasFreeSecretKeys, secretKeyRule.message)
   .meta({ 'x-kubernetes-validations': [secretKeyRule] })
 
 export type ServiceAccountSpec = z.output<typeof serviceAccountSpec>
+
+/** Converts a spec to the account of the service. Keys and Secrets are planned apart. */
+export const toAccount = documentOf<DesiredAccount>()(serviceAccountSpec)
+
 export type DeclaredKey = ServiceAccountSpec['keys'][number]
 
 /** Maximum replaced keys of one key that are still in their overlap. */
@@ -172,13 +182,13 @@ export const serviceAccountStatus = z.strictObject({
     .max(keys_max)
     .optional()
     .describe('Valid keys that are in their Secrets.')
-    .meta({ 'x-kubernetes-list-type': 'map', 'x-kubernetes-list-map-keys': ['name'] }),
+    .meta(listByName),
   refusedSecrets: z
     .array(refusedSecret)
     .max(keys_max)
     .optional()
     .describe('Secrets that the API server refuses to store.')
-    .meta({ 'x-kubernetes-list-type': 'map', 'x-kubernetes-list-map-keys': ['name'] }),
+    .meta(listByName),
 })
 
 export type ServiceAccountStatus = z.output<typeof serviceAccountStatus>
