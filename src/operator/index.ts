@@ -17,6 +17,7 @@ export {
   createOperatorMetrics,
   defaultOperatorSettings,
   type InstallationResource,
+  leaseTimes,
   type OperatorSettings,
   startOperator,
 } from './runtime/index.ts'

@@ -4,6 +4,7 @@ import {
   createProxy,
   createRecorder,
   defaultProxySettings,
+  frameLimits,
   type ProjectKeys,
   proxyRoutes,
 } from '../capabilities/edge/proxy/index.ts'
@@ -62,10 +63,8 @@ export function openOnboarding(
 
 /** Settings of the proxy of the scenario. */
 export type OnboardingConfig = Parameters<typeof listen>[1] &
-  Pick<RoleConfig<'api'>, 'record_frame_bytes' | 'record_inflight_bytes_max'>
+  Pick<RoleConfig<'api'>, 'record_inflight_bytes_max'>
 
-/** Age at which a frame of calls is published. */
-const frame_age_ms = 20
 /** The only client is the scenario itself. */
 const unlimited = { http_rate_per_minute_max: 0, http_anonymous_rate_per_minute_max: 0 }
 /** Time-out of a call of the scenario, whose provider answers at once. */
@@ -113,9 +112,8 @@ function openScenarioRecorder(
   { intake, publisher }: Pick<OnboardingParts, 'intake' | 'publisher'>,
 ) {
   const recorder = createRecorder({
-    ...{ clock, metrics, logger, newId, frame_age_ms },
+    ...{ clock, metrics, logger, newId, ...frameLimits },
     publish: (message) => publisher.publish(message),
-    frame_bytes: config.record_frame_bytes,
     get message_bytes_max() {
       return publisher.message_bytes_max
     },
