@@ -12,10 +12,7 @@ import type { IncidentRoutesDeps } from '../capabilities/incidents/index.ts'
 import {
   type OnboardingRoutesDeps,
   type PlayScenario,
-  playAgents,
   ScenarioRuns,
-  scenarioScript,
-  startScriptedProvider,
 } from '../capabilities/onboarding/index.ts'
 import { newId } from '../kernel/ids.ts'
 import { Semaphore } from '../kernel/semaphore.ts'
@@ -86,6 +83,8 @@ async function playThroughProxy(
   await using parts = new AsyncDisposableStack()
   const own: RoleContext = { ...context, metrics: createMetrics(), parts, ports: {} }
   const recorder = openScenarioRecorder(own, config, scenario)
+  const demo = await import('../capabilities/demo/index.ts')
+  const { playAgents, scenarioScript, startScriptedProvider } = demo
   const provider = await startScriptedProvider({ script: scenarioScript, seen_requests_max: 0 })
   parts.defer(() => provider.stop())
   const key = randomBytes(32).toString('hex')

@@ -29,7 +29,7 @@ const execSchema = z.object({
   provideClusterInfo: z.boolean().nullish(),
 })
 
-/** A field that cannot be ignored: the requests would be those of somebody else. */
+/** A field that changes the identity of requests, so it must not be ignored. */
 const refused = z.null('is not supported').optional()
 
 const userSchema = z.object({
