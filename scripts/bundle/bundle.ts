@@ -1,7 +1,7 @@
 import { cp, readFile, rm, writeFile } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import { join, resolve } from 'node:path'
-import { type OutputChunk, type Plugin, rolldown } from 'rolldown'
+import { type OutputChunk, rolldown } from 'rolldown'
 import { buildConsole } from './console.ts'
 import { licencesText, packagesOf } from './licences.ts'
 import { entryName, findNeighbours, packageFileInBundle, renameNeighbours } from './neighbours.ts'
@@ -58,7 +58,7 @@ async function bundleCode(modules: readonly string[], dir: string): Promise<Outp
     input,
     platform: 'node',
     external: [...besideBundle, ...notInstalled].map((name) => new RegExp(`^${name}(/|$)`)),
-    plugins: [renameNeighbours(src), partsOfClientNode],
+    plugins: [renameNeighbours(src)],
   })
   const { output } = await build.write({
     dir,
@@ -69,15 +69,6 @@ async function bundleCode(modules: readonly string[], dir: string): Promise<Outp
   })
   await build.close()
   return output.filter((each) => each.type === 'chunk')
-}
-
-/** Does for the bundle what the hook of `src/platform/kube/client-node.ts` does at run time. */
-const partsOfClientNode: Plugin = {
-  name: 'parts-of-client-node',
-  resolveId: (source, importer) =>
-    source === './gen/index.js' && importer?.endsWith('/@kubernetes/client-node/dist/config.js')
-      ? join(src, 'platform/kube/client-node-generated.ts')
-      : null,
 }
 
 async function copyData(path: string, folder: string): Promise<void> {

@@ -16,6 +16,7 @@ export {
   createOperatorMetrics,
   defaultOperatorSettings,
   type InstallationResource,
+  leaseTimes,
   type OperatorSettings,
   startOperator,
 } from './runtime/index.ts'

@@ -64,7 +64,7 @@ async function start(context: RoleContext, given: RoleConfig<'all'>): Promise<vo
       ? queue
       : await withFileSpool(context, config, { queue, db, role: 'all' })
   const intake = openIntake(context, config, { queue: publisher, db })
-  const events = openEventHub(context, config, queue.broadcast)
+  const events = openEventHub(context, queue.broadcast)
   const { access, routes, trail } = await runInInstallation(controlWork, async () => ({
     ...openControl(context, config, { ...stores, ...work, intake, events, publisher }),
     trail: await openServedTrail(context, config, { db, role: 'all' }),

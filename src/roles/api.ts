@@ -47,7 +47,7 @@ export function startApi(config: RoleConfig<'api'>, stop: AbortSignal): Promise<
     const intake = openIntake(context, config, { queue: spooled, db: stores.db })
     const { broadcast } = queue
     openAnnouncer(context, { ...stores, broadcast })
-    const events = openEventHub(context, config, broadcast)
+    const events = openEventHub(context, broadcast)
     const built = { ...stores, queue, intake, events, publisher: spooled }
     const { access, routes } = runInInstallation(controlWork, () =>
       openControl(context, config, {
@@ -98,18 +98,15 @@ type ControlConfig = BlobsConfig &
     | 'task_stalled_after_ms'
     | 'ingest_body_bytes_max'
     | 'ingest_take_over_ms'
-    | 'ingest_inflight_records_max'
     | 'saved_queries_max'
     | 'incident_rules_max'
     | 'retention_hour'
     | 'query_postgres_connections_max'
     | 'postgres_url'
-    | 'postgres_connect_timeout_ms'
     | 'postgres_statement_timeout_ms'
     | 'blobs_url'
     | 'audit_checkpoint_sinks'
     | 'clickhouse_cluster'
-    | 'certification_wait_ms'
   > &
   OnboardingConfig &
   QuerySettings &
@@ -164,7 +161,6 @@ export function openControl(
   const requests = {
     body_bytes_max: config.ingest_body_bytes_max,
     take_over_after_ms: config.ingest_take_over_ms,
-    items_in_flight_max: config.ingest_inflight_records_max,
   }
   const { deps: routing, ...choice } = openStoreRouting(context, built)
   const postgres_pool_max = config.query_postgres_connections_max
@@ -173,7 +169,7 @@ export function openControl(
   const archives = archiveDeps(context, config, built)
   const idle_ms = config.task_stalled_after_ms
   const { measureRange, examples } = openSignals({ ...built, clock, logger, idle_ms })
-  const { saved_queries_max, incident_rules_max, retention_hour, certification_wait_ms } = config
+  const { saved_queries_max, incident_rules_max, retention_hour } = config
   const asked = {
     queries,
     measureRange,
@@ -181,7 +177,6 @@ export function openControl(
     saved_queries_max,
     incident_rules_max,
     retention_hour,
-    certification_wait_ms,
   }
   const outbound = openReceivers(config)
   const channels = { db, clock, secret_key, mailer, outbound, public_url: config.public_url }

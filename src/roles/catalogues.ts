@@ -23,6 +23,7 @@ import { openFeedback } from './feedback.ts'
 import { noSender, openEvaluator, openFindingRules } from './incidents.ts'
 import { openIntake } from './intake.ts'
 import { openHotWindows, openJobs } from './jobs.ts'
+import { connectionLimits } from './listen.ts'
 import { openConfiguredMailer, openNotifications } from './notifications.ts'
 import { openOtlp, openProxy, openRecorder } from './proxy.ts'
 import { openQueryRuns } from './queries.ts'
@@ -92,11 +93,9 @@ async function openAll(context: RoleContext, config: RoleConfig<'all'>): Promise
     authorize: absent,
     audit: absent,
     idempotency: absent,
+    ...connectionLimits,
     body_bytes_max: config.http_body_bytes_max,
-    header_bytes_max: config.http_header_bytes_max,
     rate_per_minute_max: config.http_rate_per_minute_max,
-    request_timeout_ms: config.http_request_timeout_ms,
-    keep_alive_ms: config.http_keep_alive_ms,
   })
   parts.defer(() => server.close())
   const stores = { db: absent, store: absent, records: absent, ledger: absent, queue: absent }
@@ -132,7 +131,7 @@ async function openAll(context: RoleContext, config: RoleConfig<'all'>): Promise
   apiAnswerCounter(metrics)
   createOperatorMetrics(metrics, { clock: systemClock, sleep, random: () => 0 })
   openAnnouncer(context, { relational: absent, broadcast: absent })
-  const events = openEventHub(context, config, absent)
+  const events = openEventHub(context, absent)
   parts.defer(() => events.close())
   watchQueue(context, absent)
   spoolCounter(metrics)

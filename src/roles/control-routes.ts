@@ -72,11 +72,14 @@ export function controlRoutes(access: Access, parts: TaskDeps & ObservabilityPar
     ...feedbackRoutes(parts.feedback),
     ...insightRoutes(parts),
     ...releasePolicyRoutes(parts),
-    ...certificationRoutes({ ...parts, wait_ms_max: parts.certification_wait_ms }),
+    ...certificationRoutes({ ...parts, wait_ms_max: certificationWait_ms_max }),
     ...onboardingRoutes(parts.onboarding),
     ...observabilityRoutes(parts),
   ]
 }
+
+/** Requests with `wait=true` are answered within the usual time-outs of clients and load balancers. */
+const certificationWait_ms_max = 60_000
 
 /** Dependencies of the routes under `/api/v2/observability`. */
 export type ObservabilityParts = Pick<
@@ -104,7 +107,6 @@ export type ObservabilityParts = Pick<
   feedback: FeedbackDeps
   /** Sinks of audit checkpoints that can be read back. */
   sources: readonly CheckpointSource[]
-  certification_wait_ms: number
   onboarding: OnboardingRoutesDeps
   /** Hour (UTC) at which the daily retention runs start. */
   retention_hour: number

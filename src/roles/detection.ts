@@ -9,10 +9,7 @@ import { ConfigError, type RoleConfig } from '../platform/config/index.ts'
 import type { RoleContext } from './running.ts'
 import type { Stores } from './stores.ts'
 
-type DetectionConfig = Pick<
-  RoleConfig<'worker'>,
-  'detection_busy_percent' | 'detection_cache_bytes_max'
->
+type DetectionConfig = Pick<RoleConfig<'worker'>, 'detection_busy_percent'>
 
 /** Starts detection, until the role ends. */
 export function openDetection(
@@ -28,10 +25,7 @@ export function openDetection(
     onFindings: OnFindings
   },
 ): void {
-  const settings = {
-    busy_share: config.detection_busy_percent / 100,
-    bytes_max: config.detection_cache_bytes_max,
-  }
+  const settings = { busy_share: config.detection_busy_percent / 100 }
   const detection = startDetection({ ...context, db, store, judge, onFindings, settings })
   context.parts.defer(() => detection.stop())
 }

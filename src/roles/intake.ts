@@ -11,7 +11,7 @@ import type { Queue } from '../platform/queue/index.ts'
 import type { CaptureTables, Kysely } from '../platform/relational/index.ts'
 import type { RoleContext } from './running.ts'
 
-type IntakeConfig = Pick<RoleConfig<'proxy'>, 'record_frame_bytes' | 'record_inflight_bytes_max'>
+type IntakeConfig = Pick<RoleConfig<'proxy'>, 'record_inflight_bytes_max'>
 
 /** Parts that all ingest paths share: the enqueuer, the ledger reporter, the capture policies. */
 export type Intake = {
@@ -37,7 +37,6 @@ export function openIntake(
   parts.defer(() => reporter.close())
   const enqueuer = createEnqueuer({
     publish,
-    frame_bytes: config.record_frame_bytes,
     get message_bytes_max() {
       return queue.message_bytes_max
     },

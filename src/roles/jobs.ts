@@ -45,13 +45,7 @@ import type { Stores } from './stores.ts'
 
 type JobConfig = Pick<
   RoleConfig<'worker'>,
-  | 'jobs_max'
-  | 'job_poll_ms'
-  | 'job_lease_ms'
-  | 'job_attempts_max'
-  | 'job_runs_days'
-  | 'retention_hour'
-  | 'ledger_days'
+  'jobs_max' | 'job_poll_ms' | 'job_lease_ms' | 'job_runs_days' | 'retention_hour' | 'ledger_days'
 >
 
 /** Jobs and chores of a capability. */
@@ -83,7 +77,6 @@ export function openJobs(
       concurrency_max: config.jobs_max,
       poll_ms: config.job_poll_ms,
       lease_ms: config.job_lease_ms,
-      attempts_max: config.job_attempts_max,
     },
   })
   context.parts.defer(() => jobs.stop())
@@ -127,11 +120,8 @@ export type BlobsConfig = Pick<
   | 'blobs_s3_access_key_id'
   | 'blobs_s3_secret_access_key'
   | 'blobs_s3_path_style'
-  | 'blobs_s3_part_bytes'
   | 'blobs_s3_attempts_max'
-  | 'blobs_s3_connect_timeout_ms'
   | 'blobs_s3_request_timeout_ms'
-  | 'blobs_s3_connections_max'
 >
 
 /** Opens the worker's part of archives: their jobs, and the expiry of restored slices. */
@@ -175,6 +165,9 @@ export function openArchiveBlobs(
   return blobs_url === undefined ? undefined : openBlobsAt(context, { ...config, blobs_url })
 }
 
+/** One part of an upload is kept in memory. Limits are for each process. */
+const bucketLimits = { part_bytes: 8 * 1024 * 1024, connect_timeout_ms: 5_000, connections_max: 8 }
+
 /** Opens the files of a URL. Closed when the role ends. */
 export function openBlobsAt(
   context: Pick<RoleContext, 'parts'>,
@@ -186,11 +179,9 @@ export function openBlobsAt(
     region: config.blobs_s3_region,
     credentials: readCredentials(config),
     path_style: config.blobs_s3_path_style,
-    part_bytes: config.blobs_s3_part_bytes,
+    ...bucketLimits,
     attempts_max: config.blobs_s3_attempts_max,
-    connect_timeout_ms: config.blobs_s3_connect_timeout_ms,
     request_timeout_ms: config.blobs_s3_request_timeout_ms,
-    connections_max: config.blobs_s3_connections_max,
   })
   context.parts.defer(() => blobs.close())
   return blobs

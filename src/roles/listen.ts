@@ -20,20 +20,26 @@ type ListenConfig = Pick<
   | 'http_host'
   | 'http_port'
   | 'http_body_bytes_max'
-  | 'http_header_bytes_max'
   | 'http_rate_per_minute_max'
-  | 'http_operator_rate_per_minute_max'
   | 'http_anonymous_rate_per_minute_max'
   | 'http_hsts_max_age_s'
   | 'audit_refusals_per_minute_max'
-  | 'http_request_timeout_ms'
-  | 'http_keep_alive_ms'
   | 'http_trusted_proxies'
   | 'grace_period_ms'
 > & {
   /** Unknown to role `proxy`. */
   public_url?: string | undefined
 }
+
+/** Baggage alone can take 8 KiB. Load balancers close idle connections after 60 s, before the server. */
+export const connectionLimits = {
+  header_bytes_max: 32 * 1024,
+  request_timeout_ms: 5 * 60_000,
+  keep_alive_ms: 75_000,
+}
+
+/** The operator checks up to 10,000 resources a minute. */
+const operator_rate_per_minute_max = 60_000
 
 /** The OTLP receiver of a role. `grpc` is undefined when it is disabled. */
 export type OtlpService = { receiver: OtlpReceiver; grpc: OtlpGrpcServer | undefined }
@@ -71,14 +77,12 @@ export async function listen(
     logger,
     metrics,
     clock,
+    ...connectionLimits,
     body_bytes_max: config.http_body_bytes_max,
-    header_bytes_max: config.http_header_bytes_max,
     rate_per_minute_max: config.http_rate_per_minute_max,
-    operator_rate_per_minute_max: config.http_operator_rate_per_minute_max,
+    operator_rate_per_minute_max,
     anonymous_rate_per_minute_max: config.http_anonymous_rate_per_minute_max,
     audit_refusals_per_minute_max: config.audit_refusals_per_minute_max,
-    request_timeout_ms: config.http_request_timeout_ms,
-    keep_alive_ms: config.http_keep_alive_ms,
     trusted_proxies: config.http_trusted_proxies,
     public_address: { public_url: config.public_url, hsts_max_age_s: config.http_hsts_max_age_s },
   })

@@ -4,6 +4,7 @@ import {
   createProxy,
   createRecorder,
   defaultProxySettings,
+  frameLimits,
   type ProjectKeys,
   proxyRoutes,
 } from '../capabilities/edge/proxy/index.ts'
@@ -11,10 +12,7 @@ import type { IncidentRoutesDeps } from '../capabilities/incidents/index.ts'
 import {
   type OnboardingRoutesDeps,
   type PlayScenario,
-  playAgents,
   ScenarioRuns,
-  scenarioScript,
-  startScriptedProvider,
 } from '../capabilities/onboarding/index.ts'
 import { newId } from '../kernel/ids.ts'
 import { Semaphore } from '../kernel/semaphore.ts'
@@ -62,10 +60,8 @@ export function openOnboarding(
 
 /** Settings of the proxy of the scenario. */
 export type OnboardingConfig = Parameters<typeof listen>[1] &
-  Pick<RoleConfig<'api'>, 'record_frame_bytes' | 'record_inflight_bytes_max'>
+  Pick<RoleConfig<'api'>, 'record_inflight_bytes_max'>
 
-/** Age at which a frame of calls is published. */
-const frame_age_ms = 20
 /** The only client is the scenario itself. */
 const unlimited = { http_rate_per_minute_max: 0, http_anonymous_rate_per_minute_max: 0 }
 /** Time-out of a call of the scenario, whose provider answers at once. */
@@ -87,6 +83,8 @@ async function playThroughProxy(
   await using parts = new AsyncDisposableStack()
   const own: RoleContext = { ...context, metrics: createMetrics(), parts, ports: {} }
   const recorder = openScenarioRecorder(own, config, scenario)
+  const demo = await import('../capabilities/demo/index.ts')
+  const { playAgents, scenarioScript, startScriptedProvider } = demo
   const provider = await startScriptedProvider({ script: scenarioScript, seen_requests_max: 0 })
   parts.defer(() => provider.stop())
   const key = randomBytes(32).toString('hex')
@@ -113,9 +111,8 @@ function openScenarioRecorder(
   { intake, publisher }: Pick<OnboardingParts, 'intake' | 'publisher'>,
 ) {
   const recorder = createRecorder({
-    ...{ clock, metrics, logger, newId, frame_age_ms },
+    ...{ clock, metrics, logger, newId, ...frameLimits },
     publish: (message) => publisher.publish(message),
-    frame_bytes: config.record_frame_bytes,
     get message_bytes_max() {
       return publisher.message_bytes_max
     },

@@ -14,6 +14,7 @@ import {
   incidentRuleSpec,
   kinds,
   labelSelector,
+  leaseTimes,
   type OperatorSettings,
   projectGrantSpec,
   startOperator,
@@ -21,6 +22,12 @@ import {
 import { ConfigError, type RoleConfig } from '../platform/config/index.ts'
 import { openKube } from '../platform/kube/index.ts'
 import { type Running, run } from './running.ts'
+
+/** Time limit of a request, to the API server and to the service. Both answer in milliseconds. */
+const request_timeout_ms = 10_000
+
+/** Concurrent requests to the service, over all kinds: twice the reconciles of a kind. */
+const serviceRequests_max = 16
 
 /** Starts role `operator`: watches custom resources and configures the service accordingly. */
 export async function startOperatorRole(
@@ -31,15 +38,15 @@ export async function startOperatorRole(
   const settings = toOperatorSettings(config)
   return run('operator', config, stop, async ({ logger, metrics, clock, parts, checks, fail }) => {
     const kube = openKube({
-      request_timeout_ms: config.operator_request_timeout_ms,
+      request_timeout_ms,
       clock,
       onAnswer: apiAnswerCounter(metrics),
     })
     const service = createServiceClient({
       url: config.service_url,
       key,
-      timeout_ms: config.operator_service_timeout_ms,
-      requests_max: config.operator_service_requests_max,
+      timeout_ms: request_timeout_ms,
+      requests_max: serviceRequests_max,
     })
     const operator = startOperator({
       ...{ kube, service, kinds, logger, metrics },
@@ -69,17 +76,7 @@ function keyReader(config: RoleConfig<'operator'>): () => Promise<string> {
  * Converts the settings of the environment; throws `ConfigError` for those that exclude each other.
  */
 export function toOperatorSettings(config: RoleConfig<'operator'>): OperatorSettings {
-  if (config.operator_renew_deadline_ms >= config.operator_lease_ms) {
-    throw new ConfigError(
-      'LOOPTRACE_OPERATOR_RENEW_DEADLINE_MS: expected less than LOOPTRACE_OPERATOR_LEASE_MS',
-    )
-  }
-  const lease = {
-    namespace: config.operator_namespace,
-    lease_ms: config.operator_lease_ms,
-    renew_deadline_ms: config.operator_renew_deadline_ms,
-    retry_ms: config.operator_retry_ms,
-  }
+  const lease = { ...leaseTimes, namespace: config.operator_namespace }
   const namespace_selector = parseSelector(config)
   const names = config.operator_namespaces?.split(',').map((name) => name.trim()) ?? []
   return {
@@ -99,9 +96,6 @@ export function toOperatorSettings(config: RoleConfig<'operator'>): OperatorSett
       : undefined,
     class_name: parseClass(config.operator_class),
     presence: { ...lease, name: config.operator_installation },
-    workers: config.operator_workers,
-    relist_ms: config.operator_relist_ms,
-    watch_idle_ms: config.operator_watch_idle_ms,
     orphan_grace_ms: config.operator_orphan_grace_ms,
   }
 }

@@ -15,6 +15,8 @@ import {
   createCaptureRecorder,
   createProxy,
   createRecorder,
+  defaultProxySettings,
+  frameLimits,
   openProvidersFile,
   type ProjectKeys,
   type ProvidersFile,
@@ -45,11 +47,7 @@ export function startProxy(config: RoleConfig<'proxy'>, stop: AbortSignal): Prom
     const { keys, close } = openKeys({
       db: relational.db,
       clock,
-      limits: {
-        ttl_ms: config.proxy_key_cache_ttl_ms,
-        stale_ms: config.proxy_key_cache_stale_ms,
-        entries_max: config.proxy_key_cache_entries_max,
-      },
+      limits: { ttl_ms: config.proxy_key_cache_ttl_ms },
     })
     parts.defer(close)
     const queue = await withFileSpool(context, config, {
@@ -80,8 +78,7 @@ export function openRecorder(
 ): Recorder {
   const recorder = createRecorder({
     publish: (message) => queue.publish(message),
-    frame_bytes: config.record_frame_bytes,
-    frame_age_ms: config.record_frame_age_ms,
+    ...frameLimits,
     get message_bytes_max() {
       return queue.message_bytes_max
     },
@@ -117,16 +114,11 @@ export function openProxy(
       ...(config.scripted_base_url !== undefined && { scripted: config.scripted_base_url }),
     },
     settings: {
+      ...defaultProxySettings,
       body_bytes_max: config.proxy_body_bytes_max,
-      body_bytes_inflight_max: config.proxy_body_bytes_inflight_max,
-      capture_request_bytes_max: config.proxy_capture_request_bytes_max,
-      capture_response_bytes_max: config.proxy_capture_response_bytes_max,
       connect_timeout_ms: config.proxy_connect_timeout_ms,
       idle_timeout_ms: config.proxy_idle_timeout_ms,
-      upstream_connections_max: config.proxy_connections_max,
-      upstream_keep_alive_ms: config.proxy_upstream_keep_alive_ms,
       requests_per_minute: config.proxy_requests_per_minute_max,
-      usage_refusal_kept_ms: config.proxy_usage_refusal_kept_ms,
     },
     clock,
     metrics,
@@ -163,14 +155,15 @@ type OtlpConfig = Pick<
   RoleConfig<'proxy'>,
   | 'otlp_grpc_host'
   | 'otlp_grpc_port'
-  | 'otlp_grpc_streams_max'
-  | 'otlp_grpc_keepalive_ms'
   | 'otlp_body_bytes_max'
   | 'otlp_inflight_bytes_max'
   | 'otlp_body_idle_timeout_ms'
   | 'otlp_requests_per_minute_max'
   | 'cost_source'
 >
+
+/** Further calls of a connection wait in the client. A connection without an answer to a ping is closed. */
+const grpcLimits = { streams_max: 128, keepalive_ms: 60_000 }
 
 type OtlpParts = {
   keys: Pick<KeyCache, 'authenticate'>
@@ -221,8 +214,7 @@ async function listenGrpc(
     return await receiver.listenGrpc({
       host: config.otlp_grpc_host,
       port: config.otlp_grpc_port,
-      streams_max: config.otlp_grpc_streams_max,
-      keepalive_ms: config.otlp_grpc_keepalive_ms,
+      ...grpcLimits,
     })
   } catch (cause) {
     if (!(cause instanceof AddressUnavailable)) throw cause

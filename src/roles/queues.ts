@@ -17,12 +17,7 @@ import type { RoleContext } from './running.ts'
 
 type QueueConfig = Pick<
   RoleConfig<'worker'>,
-  | 'nats_url'
-  | 'nats_credentials_file'
-  | 'nats_replicas'
-  | 'queue_bytes_max'
-  | 'queue_message_bytes_max'
-  | 'queue_dedupe_ms'
+  'nats_url' | 'nats_credentials_file' | 'nats_replicas' | 'queue_bytes_max' | 'queue_dedupe_ms'
 >
 
 /**
@@ -106,7 +101,6 @@ export async function openFileQueue(
   const queue = await openSqliteQueue({
     path: queueFileIn(config.data_directory),
     bytes_max: config.queue_bytes_max,
-    message_bytes_max: config.queue_message_bytes_max,
     duplicate_window_ms: config.queue_dedupe_ms,
     logger: context.logger,
   })

@@ -1,4 +1,4 @@
-import { smokeTest } from '../capabilities/onboarding/index.ts'
+import { smokeTest } from '../capabilities/demo/index.ts'
 import { ConfigError, type RoleConfig } from '../platform/config/index.ts'
 import { print } from './running.ts'
 

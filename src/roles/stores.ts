@@ -64,28 +64,26 @@ export type Tables = AccessTables &
 
 type RelationalConfig = Pick<
   RoleConfig<'worker'>,
-  | 'postgres_url'
-  | 'postgres_pool_max'
-  | 'postgres_connect_timeout_ms'
-  | 'postgres_statement_timeout_ms'
+  'postgres_url' | 'postgres_pool_max' | 'postgres_statement_timeout_ms'
 >
 
 type ColumnarConfig = Pick<
   RoleConfig<'worker'>,
-  | 'clickhouse_url'
-  | 'clickhouse_username'
-  | 'clickhouse_password'
-  | 'clickhouse_database'
-  | 'clickhouse_timeout_ms'
-  | 'clickhouse_connections_max'
+  'clickhouse_url' | 'clickhouse_username' | 'clickhouse_password' | 'clickhouse_database'
 >
+
+/** Requests fail fast while PostgreSQL is unavailable. */
+const connect_timeout_ms = 5_000
+
+/** Limits of requests to ClickHouse in each process; further requests wait for a connection. */
+const requestLimits = { request_timeout_ms: 30_000, connections_max: 10 }
 
 /** Opens PostgreSQL. Closed when the role ends. */
 export function openPostgres(context: RoleContext, config: RelationalConfig): Relational<Tables> {
   const relational = openRelational<Tables>({
     url: postgresUrl(config),
     pool_max: config.postgres_pool_max,
-    connect_timeout_ms: config.postgres_connect_timeout_ms,
+    connect_timeout_ms,
     statement_timeout_ms: config.postgres_statement_timeout_ms,
     logger: context.logger,
   })
@@ -100,8 +98,7 @@ export function openClickHouse(context: RoleContext, config: ColumnarConfig): Co
     username: config.clickhouse_username,
     password: config.clickhouse_password ?? '',
     database: config.clickhouse_database,
-    request_timeout_ms: config.clickhouse_timeout_ms,
-    connections_max: config.clickhouse_connections_max,
+    ...requestLimits,
     compression: false,
     logger: context.logger,
   })

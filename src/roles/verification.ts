@@ -32,12 +32,13 @@ import { openReceivers } from './notifications.ts'
 import type { RoleContext } from './running.ts'
 import type { Stores } from './stores.ts'
 
-export type VerificationApiConfig = KnowledgeLimits &
-  VerificationConfig &
-  Pick<RoleConfig<'api'>, 'verification_wait_ms'>
+export type VerificationApiConfig = KnowledgeLimits & VerificationConfig
 
 /** Dependencies of the routes under `/api/v1/verification`. */
 export type VerificationApi = { runs: VerificationRoutesDeps; knowledge: KnowledgeDeps }
+
+/** Requests with `async_mode: false` are answered within the usual time-outs of clients. */
+const wait_ms_max = 60_000
 
 const nanoDollarsPerCent = 10_000_000n
 
@@ -57,7 +58,7 @@ export function openVerificationApi(
     runs: {
       ...{ db, clock, store, records, verifiers },
       models: models.list,
-      wait_ms_max: config.verification_wait_ms,
+      wait_ms_max,
       budget_nano_dollars: budgetOf(config),
       onOverride: (trx, answer) => writeFindings(trx.withTables<Detection>(), answer),
     },

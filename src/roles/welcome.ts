@@ -2,7 +2,6 @@ import { rm, writeFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import type { BootstrapSecrets, FirstLinks } from '../capabilities/access/index.ts'
 import { type ProjectKeys, proxyRoutes, type Recorder } from '../capabilities/edge/proxy/index.ts'
-import { runSample, sampleScript, startScriptedProvider } from '../capabilities/onboarding/index.ts'
 import type { RoleConfig } from '../platform/config/index.ts'
 import { createMetrics } from '../platform/telemetry/index.ts'
 import { readOptionalFile } from './data-folder.ts'
@@ -144,6 +143,8 @@ async function playSample(
 ): Promise<void> {
   await using parts = new AsyncDisposableStack()
   const own: RoleContext = { ...context, metrics: createMetrics(), parts, ports: {} }
+  const demo = await import('../capabilities/demo/index.ts')
+  const { runSample, sampleScript, startScriptedProvider } = demo
   const provider = await startScriptedProvider({ script: sampleScript, seen_requests_max: 0 })
   parts.defer(() => provider.stop())
   const { openai, anthropic, gemini } = provider.base_urls

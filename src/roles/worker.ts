@@ -98,14 +98,11 @@ export async function openWork(
 export function toIngestSettings(config: RoleConfig<'worker'>): IngestSettings {
   return {
     ...defaultIngestSettings,
-    batch_messages_max: config.ingest_batch_messages_max,
     batch_bytes_max: config.ingest_batch_bytes_max,
     batch_wait_ms: config.ingest_batch_wait_ms,
     ack_wait_ms: config.ingest_ack_wait_ms,
     attempts_max: config.ingest_attempts_max,
-    insert_rows_max: config.ingest_insert_rows_max,
     suspect_attempts: config.ingest_suspect_attempts,
-    batches_max: config.ingest_batches_max,
     cost_source: config.cost_source,
   }
 }

@@ -17,8 +17,6 @@ async function openOnTakenPort(about: { grpc_is_optional?: boolean }) {
   const config = {
     otlp_grpc_host: '127.0.0.1',
     otlp_grpc_port: port,
-    otlp_grpc_streams_max: 1,
-    otlp_grpc_keepalive_ms: 60_000,
     otlp_body_bytes_max: 1024,
     otlp_inflight_bytes_max: 1024,
     otlp_body_idle_timeout_ms: 1_000,

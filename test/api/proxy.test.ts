@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import type { ScriptedProvider } from '../../src/capabilities/onboarding/index.ts'
+import type { ScriptedProvider } from '../../src/capabilities/demo/index.ts'
 import { testProvider } from '../support/provider.ts'
 import { endingOf, goodHeaders, projectId, testProxy } from '../support/proxy.ts'
 import { rawPost } from '../support/raw-post.ts'

@@ -7,7 +7,7 @@ import {
   type ScriptedProvider,
   type SeenRequest,
   sampleScript,
-} from '../../src/capabilities/onboarding/index.ts'
+} from '../../src/capabilities/demo/index.ts'
 import { testProvider } from '../support/provider.ts'
 
 const taskIdOf = (request: SeenRequest) => headerOf(request, 'x-task-id')

@@ -1,6 +1,6 @@
 import OpenAI from 'openai'
 import { describe, expect, test } from 'vitest'
-import type { ProviderName, ScriptInput } from '../../src/capabilities/onboarding/index.ts'
+import type { ProviderName, ScriptInput } from '../../src/capabilities/demo/index.ts'
 import { eventually } from '../support/eventually.ts'
 import { testProvider } from '../support/provider.ts'
 

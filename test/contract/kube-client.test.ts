@@ -19,7 +19,7 @@ import { sharedApiServer } from '../support/kube/shared-api-server.ts'
 let server: ApiServer
 let kube: KubeClient
 
-/** A client over a kubeconfig, which the package reads from the environment. */
+/** A client over a kubeconfig, which is read from the environment. */
 async function clientOf(user?: string, url?: string): Promise<KubeClient> {
   const before = process.env['KUBECONFIG']
   process.env['KUBECONFIG'] = await server.kubeconfig(user, url)

@@ -1,7 +1,7 @@
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { runSample, sampleScript } from '../../src/capabilities/onboarding/index.ts'
+import { runSample, sampleScript } from '../../src/capabilities/demo/index.ts'
 import { main } from '../support/bundle.ts'
 import { childEnv } from '../support/child-env.ts'
 import { eventually } from '../support/eventually.ts'

@@ -1,4 +1,4 @@
-import type { ScriptInput } from '../../src/capabilities/onboarding/index.ts'
+import type { ScriptInput } from '../../src/capabilities/demo/index.ts'
 import { testProvider } from './provider.ts'
 import { type RawAnswer, rawPost } from './raw-post.ts'
 

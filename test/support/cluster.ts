@@ -1,7 +1,7 @@
 import { chmod, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import type { ScriptInput } from '../../src/capabilities/onboarding/index.ts'
+import type { ScriptInput } from '../../src/capabilities/demo/index.ts'
 import {
   type EmbeddedClickHouse,
   startEmbeddedClickHouse,

@@ -1,4 +1,4 @@
-import { startScriptedProvider } from '../../src/capabilities/onboarding/index.ts'
+import { startScriptedProvider } from '../../src/capabilities/demo/index.ts'
 
 const provider = await startScriptedProvider({
   ...JSON.parse(process.argv[2] ?? '{}'),

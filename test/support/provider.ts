@@ -8,7 +8,7 @@ import {
   type Seen,
   type SeenRequest,
   startScriptedProvider,
-} from '../../src/capabilities/onboarding/index.ts'
+} from '../../src/capabilities/demo/index.ts'
 
 /** A provider in this process that stops when its scope ends: `await using provider = …`. */
 export async function testProvider(

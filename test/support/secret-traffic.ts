@@ -1,5 +1,5 @@
 import { connect } from 'node:net'
-import type { ScriptInput } from '../../src/capabilities/onboarding/index.ts'
+import type { ScriptInput } from '../../src/capabilities/demo/index.ts'
 import type { FirstLogin } from './cluster.ts'
 import { rawPost } from './raw-post.ts'
 import type { Secrets } from './secrets.ts'

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { inject } from 'vitest'
-import type { ScriptInput } from '../../src/capabilities/onboarding/index.ts'
+import type { ScriptInput } from '../../src/capabilities/demo/index.ts'
 import { firstKeyScopes } from '../../src/kernel/scopes.ts'
 import { askBroker } from './broker.ts'
 import { type Api, apiByToken } from './clients/api-reader.ts'

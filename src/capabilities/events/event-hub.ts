@@ -22,6 +22,7 @@ export type HubSettings = {
   close_ms_max: number
 }
 
+/** A browser tab has one stream, and each is an open connection. */
 export const defaultHubSettings: HubSettings = {
   streams_per_project_max: 100,
   streams_max: 2_000,

@@ -38,7 +38,7 @@ export type IngestSettings = RefreshSettings & {
 
 /**
  * A user sees a call within 2 s, of which 250 ms are for collecting a batch. Inserts get no cheaper
- * beyond 10,000 rows. The attempts, two or fewer a minute, outlast an outage of days; a faulty
+ * beyond 10,000 rows. Each batch takes a few times its size in memory. The attempts, two or fewer a minute, outlast an outage of days; a faulty
  * message is dead-lettered long before.
  */
 export const defaultIngestSettings: IngestSettings = {

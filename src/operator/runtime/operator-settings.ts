@@ -42,8 +42,8 @@ export type OperatorSettings = {
 export type InstallationResource = { name: string; spec: object }
 
 /**
- * Settings of a Lease for leader election or presence; client-go's defaults are 15, 10 and 2 s. For
- * presence `name` is the name of the installation.
+ * Settings of a Lease for leader election or presence. For presence `name` is the name of the
+ * installation.
  */
 export type LeaderElectionSettings = {
   namespace: string
@@ -54,6 +54,9 @@ export type LeaderElectionSettings = {
   renew_deadline_ms: number
   retry_ms: number
 }
+
+/** Those of client-go. The deadline is shorter than the Lease, so that two leaders do not overlap. */
+export const leaseTimes = { lease_ms: 15_000, renew_deadline_ms: 10_000, retry_ms: 2_000 }
 
 /**
  * Defaults. Eight workers per kind use one API server and one service well without overloading
@@ -68,21 +71,9 @@ export const defaultOperatorSettings: OperatorSettings = {
   grants: [],
   default_rules: [],
   proxy_url: 'http://127.0.0.1:8080',
-  leader_election: {
-    namespace: 'default',
-    name: 'looptrace-operator',
-    lease_ms: 15_000,
-    renew_deadline_ms: 10_000,
-    retry_ms: 2_000,
-  },
+  leader_election: { ...leaseTimes, namespace: 'default', name: 'looptrace-operator' },
   class_name: 'default',
-  presence: {
-    namespace: 'default',
-    name: 'looptrace',
-    lease_ms: 15_000,
-    renew_deadline_ms: 10_000,
-    retry_ms: 2_000,
-  },
+  presence: { ...leaseTimes, namespace: 'default', name: 'looptrace' },
   workers: 8,
   list_page_size: 100,
   relist_ms: 600_000,

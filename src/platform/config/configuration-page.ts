@@ -4,17 +4,12 @@ import { roleSchemas } from './roles.ts'
 import { settingNotes } from './setting.ts'
 import {
   accessSettings,
-  eventSettings,
   knowledgeSettings,
   mailSettings,
   querySettings,
   taskSettings,
-  verificationApiSettings,
 } from './settings/api-settings.ts'
-import {
-  certificationApiSettings,
-  certificationSettings,
-} from './settings/certification-settings.ts'
+import { certificationSettings } from './settings/certification-settings.ts'
 import { cliSettings, smokeSettings } from './settings/client-settings.ts'
 import {
   costSettings,
@@ -56,8 +51,8 @@ const sections: readonly (readonly [heading: string, group: Record<string, z.Zod
   ['Jobs and retention', jobSettings],
   ['Audit', auditSettings],
   ['Judge', judgeSettings],
-  ['Verification', { ...verificationSettings, ...verificationApiSettings }],
-  ['Certification', { ...certificationSettings, ...certificationApiSettings }],
+  ['Verification', verificationSettings],
+  ['Certification', certificationSettings],
   ['Notifications', notificationSettings],
   ['Sign-in and keys', accessSettings],
   ['Mail', mailSettings],
@@ -65,7 +60,6 @@ const sections: readonly (readonly [heading: string, group: Record<string, z.Zod
   ['Operator', operatorSettings],
   ['Tasks', taskSettings],
   ['Queries', querySettings],
-  ['Event streams', eventSettings],
   ['Knowledge base', knowledgeSettings],
   ['Smoke test', smokeSettings],
   ['One machine', embeddedSettings],

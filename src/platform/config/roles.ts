@@ -1,17 +1,12 @@
 import { z } from 'zod'
 import {
   accessSettings,
-  eventSettings,
   knowledgeSettings,
   mailSettings,
   querySettings,
   taskSettings,
-  verificationApiSettings,
 } from './settings/api-settings.ts'
-import {
-  certificationApiSettings,
-  certificationSettings,
-} from './settings/certification-settings.ts'
+import { certificationSettings } from './settings/certification-settings.ts'
 import { cliSettings, smokeSettings } from './settings/client-settings.ts'
 import {
   costSettings,
@@ -63,10 +58,7 @@ export const roleSchemas = {
     ...notificationSettings,
     ...taskSettings,
     ...querySettings,
-    ...eventSettings,
     ...knowledgeSettings,
-    ...verificationApiSettings,
-    ...certificationApiSettings,
     ...judgeSettings,
     ...verificationSettings,
     ...ingestSettings,
@@ -134,10 +126,7 @@ export const roleSchemas = {
     ...operatorKeySettings,
     ...taskSettings,
     ...querySettings,
-    ...eventSettings,
     ...knowledgeSettings,
-    ...verificationApiSettings,
-    ...certificationApiSettings,
     ...certificationSettings,
     ...ingestSettings,
     ...embeddedSettings,

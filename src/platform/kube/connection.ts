@@ -1,15 +1,8 @@
+import { Agent, type Dispatcher, ProxyAgent } from 'undici'
 import type { Clock } from '../../kernel/time.ts'
-import {
-  HttpMethod,
-  IsomorphicFetchHttpLibrary,
-  KubeConfig,
-  RequestContext,
-} from './client-node.ts'
-
-/** No API server is configured. The message lists the sources that were tried. */
-export class KubeConfigError extends Error {
-  override readonly name = 'KubeConfigError'
-}
+import { type KubeEnvironment, kubeEnvironment } from '../config/index.ts'
+import { findKubeTarget, type KubeCluster, KubeConfigError, type KubeTarget } from './kubeconfig.ts'
+import { type Credentials, createSignIn } from './sign-in.ts'
 
 export type RawRequest = {
   method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
@@ -45,70 +38,59 @@ const credentials_ttl_ms = 60_000
 const sockets_ttl_ms = 600_000
 
 /**
- * Connects by `KUBECONFIG`, `~/.kube/config` or the service account of the pod, in this order.
- * `@kubernetes/client-node` creates a socket pool per request; here one pool serves all requests.
- * It is replaced after an error, so that requests do not queue on a dead connection
- * (https://github.com/kubernetes/client-go/issues/374).
+ * Connects by `KUBECONFIG`, `~/.kube/config` or the service account of the pod, in this order. One
+ * pool of sockets serves all requests. It is replaced after an error, so that requests do not queue
+ * on a dead connection (https://github.com/kubernetes/client-go/issues/374).
  */
-export function openConnection({ clock }: { clock: Clock }): KubeConnection {
-  const config = loadKubeConfig()
-  const server = config.getCurrentCluster()?.server ?? ''
-  const library = new IsomorphicFetchHttpLibrary()
+export function openConnection({
+  clock,
+  env = kubeEnvironment(),
+}: {
+  clock: Clock
+  env?: KubeEnvironment
+}): KubeConnection {
+  const target = findKubeTarget(env)
+  const server = serverOf(target.cluster)
+  const signIn = createSignIn(target, env.variables)
   let session: Promise<Session> | undefined
   const signedIn = async (): Promise<Session> => {
     const now_ms = clock.now_ms()
     const before = await session?.catch(() => undefined)
     if (before && now_ms - before.signed_in_ms < credentials_ttl_ms) return before
-    const fresh = signIn(config, server, now_ms)
-    session = before ? fresh.then((next) => keepSockets(before, next)) : fresh
+    session = signIn.read(now_ms).then((read) => toSession(read, { target, now_ms, before }))
     return session
   }
   return {
     send: async (request) => {
       const { headers, dispatcher } = await signedIn()
-      const signed = { ...request, headers: { ...headers, ...request.headers } }
-      return dispatcher === undefined
-        ? sendByLibrary(library, server, signed)
-        : sendOn(dispatcher, server, signed)
+      return sendOn(dispatcher, server, { ...request, headers: { ...headers, ...request.headers } })
     },
     renew: () => {
       session = undefined
+      signIn.forget()
     },
   }
 }
 
-/** Sends with the package's `fetch`, for servers that need no TLS settings (Node's own CAs). */
-async function sendByLibrary(
-  library: IsomorphicFetchHttpLibrary,
-  server: string,
-  { method, path, headers, body, signal }: RawRequest,
-): Promise<RawAnswer> {
-  const context = new RequestContext(`${server}${path}`, methods[method])
-  for (const [name, value] of Object.entries(headers)) context.setHeaderParam(name, value)
-  if (body !== undefined) context.setBody(body)
-  context.setSignal(signal)
-  const answer = await library.send(context).toPromise()
-  return {
-    status: answer.httpStatusCode,
-    retry_after: answer.headers['retry-after'],
-    text: () => answer.body.text(),
-    bytes: () => answer.body.stream() ?? noBytes(),
-  }
+/** Plain HTTP would send the credentials in the clear, so a file has to ask for it. */
+function serverOf(cluster: KubeCluster): URL {
+  const server = URL.parse(cluster.server)
+  if (server?.protocol === 'https:') return server
+  if (server?.protocol === 'http:' && cluster['insecure-skip-tls-verify']) return server
+  throw new KubeConfigError(
+    'the API server must be an https:// URL, or http:// with insecure-skip-tls-verify',
+  )
 }
 
-/**
- * Sends on the package's sockets without its `fetch`, which needs twice the CPU time; requests are
- * most of the operator's CPU time. The caller sets the time limit.
- */
+/** Sends a request. The caller sets the time limit. */
 async function sendOn(
   dispatcher: Dispatcher,
-  server: string,
+  { origin, pathname }: URL,
   { method, path, headers, body, signal }: RawRequest,
 ): Promise<RawAnswer> {
-  const { origin, pathname } = new URL(server)
   const response = dispatcher.request({
     ...{ origin, method, headers, signal },
-    path: `${pathname === '/' ? '' : pathname}${path}`,
+    path: `${pathname.replace(/\/$/, '')}${path}`,
     body: body ?? null,
     headersTimeout: 0,
     bodyTimeout: 0,
@@ -134,61 +116,28 @@ function abortable<T>(signal: AbortSignal, work: Promise<T>): Promise<T> {
   return promise
 }
 
-async function* noBytes(): AsyncIterable<Uint8Array> {
-  // The stream of an answer without a body.
-}
-
-const methods = {
-  GET: HttpMethod.GET,
-  POST: HttpMethod.POST,
-  PUT: HttpMethod.PUT,
-  PATCH: HttpMethod.PATCH,
-  DELETE: HttpMethod.DELETE,
-} as const
-
-type Dispatcher = NonNullable<ReturnType<RequestContext['getDispatcher']>>
-
 type Session = {
-  headers: Readonly<Record<string, string>>
-  dispatcher: Dispatcher | undefined
+  headers: Credentials['headers']
+  dispatcher: Dispatcher
   signed_in_ms: number
   opened_ms: number
 }
 
-function loadKubeConfig(): KubeConfig {
-  const config = new KubeConfig()
-  config.loadFromDefault()
-  const cluster = config.getCurrentCluster()
-  if (cluster === null || (cluster.name === 'cluster' && cluster.server === noServer)) {
-    throw new KubeConfigError(
-      'no API server is configured: set KUBECONFIG, or provide ~/.kube/config or a pod service account',
-    )
+function toSession(
+  { headers, tls }: Credentials,
+  { target, now_ms, before }: { target: KubeTarget; now_ms: number; before: Session | undefined },
+): Session {
+  if (before && now_ms - before.opened_ms < sockets_ttl_ms) {
+    return { ...before, headers, signed_in_ms: now_ms }
   }
-  return config
-}
-
-/** Fallback server of the package when nothing is configured. */
-const noServer = 'http://localhost:8080'
-
-async function signIn(config: KubeConfig, server: string, now_ms: number): Promise<Session> {
-  const context = new RequestContext(server, HttpMethod.GET)
-  await config.applySecurityAuthentication(context)
-  return {
-    headers: context.getHeaders(),
-    dispatcher: context.getDispatcher(),
-    signed_in_ms: now_ms,
-    opened_ms: now_ms,
-  }
-}
-
-function keepSockets(before: Session, next: Session): Session {
-  if (next.opened_ms - before.opened_ms >= sockets_ttl_ms) return next
-  return { ...next, dispatcher: before.dispatcher, opened_ms: before.opened_ms }
+  const uri = target.cluster['proxy-url']
+  // Load balancers drop connections that are idle for a minute; undici's default would be 60 s.
+  const connect = { ...tls, keepAlive: true, keepAliveInitialDelay: 30_000 }
+  const dispatcher = uri ? new ProxyAgent({ uri, requestTls: tls }) : new Agent({ connect })
+  return { headers, dispatcher, signed_in_ms: now_ms, opened_ms: now_ms }
 }
 
 /** Returns the namespace of the current context: the default of commands without `-n`. */
 export function currentNamespace(): string {
-  const config = new KubeConfig()
-  config.loadFromDefault()
-  return config.getContextObject(config.getCurrentContext())?.namespace ?? 'default'
+  return findKubeTarget(kubeEnvironment()).namespace ?? 'default'
 }

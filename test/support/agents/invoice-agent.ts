@@ -1,5 +1,5 @@
 import OpenAI from 'openai'
-import type { ScriptInput } from '../../../src/capabilities/onboarding/index.ts'
+import type { ScriptInput } from '../../../src/capabilities/demo/index.ts'
 import { type AgentRun, runAgent } from './tool-agent.ts'
 
 /** Result of the tool that the agent calls about an invoice. */

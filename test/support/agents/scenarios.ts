@@ -1,4 +1,4 @@
-import type { ScriptInput } from '../../../src/capabilities/onboarding/index.ts'
+import type { ScriptInput } from '../../../src/capabilities/demo/index.ts'
 import type { AgentRun } from './tool-agent.ts'
 
 /** A failing run and a healthy one that differs as little as possible. */

@@ -1,4 +1,4 @@
-import type { ScriptInput } from '../../../src/capabilities/onboarding/index.ts'
+import type { ScriptInput } from '../../../src/capabilities/demo/index.ts'
 
 type Step = NonNullable<ScriptInput['steps']>[number]
 

@@ -85,7 +85,7 @@ export type CompletionProxy = {
   close(): Promise<void>
 }
 
-/** The limits of the proxy. Each is a setting of the role. */
+/** The limits of the proxy. The role sets some of them. */
 export type ProxySettings = {
   /** Maximum bytes of a request body; a longer one is refused with 413. */
   body_bytes_max: number
@@ -112,7 +112,10 @@ export type ProxySettings = {
 
 const mebibyte_bytes = 1024 * 1024
 
-/** The defaults; the settings of the role give the reasons. */
+/**
+ * The defaults. Images in base64 make requests large. Reasoning models are silent for minutes. Many
+ * providers close an idle connection after 60 s, so the proxy closes it before.
+ */
 export const defaultProxySettings: ProxySettings = {
   body_bytes_max: 20 * mebibyte_bytes,
   body_bytes_inflight_max: 256 * mebibyte_bytes,

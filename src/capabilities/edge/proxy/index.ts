@@ -22,6 +22,7 @@ export {
 } from './recorder/capture-recorder.ts'
 export {
   createRecorder,
+  frameLimits,
   type Recorder,
   type RecorderOptions,
 } from './recorder/recorder.ts'

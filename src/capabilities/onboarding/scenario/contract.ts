@@ -5,7 +5,7 @@ import type { IncidentRoutesDeps } from '../../incidents/index.ts'
 import type { RetentionDeps } from '../../lifecycle/retention/index.ts'
 import type { VerificationRoutesDeps } from '../../verification/index.ts'
 import type { OnboardingDeps } from '../contract.ts'
-import type { PlayedAgent } from './play-agents.ts'
+import type { PlayedAgent } from './played-agent.ts'
 
 /**
  * Plays the agents of a run through a proxy, which records their calls for the project. Resolves

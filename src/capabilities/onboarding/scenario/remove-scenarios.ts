@@ -1,7 +1,7 @@
 import { removeShadowRule } from '../../incidents/index.ts'
 import { requestErasure } from '../../lifecycle/retention/index.ts'
 import type { ScenarioDeps } from './contract.ts'
-import { scenarioIds } from './play-agents.ts'
+import { scenarioIds } from './played-agent.ts'
 import { noteRemoved, unremovedScenarios } from './store.ts'
 
 /** The runs whose data are being removed, with their erasures. */

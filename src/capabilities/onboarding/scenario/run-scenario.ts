@@ -9,7 +9,7 @@ import { startVerification } from '../../verification/index.ts'
 import { type AgentName, inventedFigure } from './agents.ts'
 import { compareFindings, type FoundFinding } from './compare.ts'
 import type { ScenarioDeps, Starter } from './contract.ts'
-import type { PlayedAgent } from './play-agents.ts'
+import type { PlayedAgent } from './played-agent.ts'
 import { removeScenarios } from './remove-scenarios.ts'
 import { buildScenarioRule } from './scenario-rule.ts'
 import {

@@ -2,7 +2,7 @@ import { newId } from '../../../kernel/ids.ts'
 import { type OnboardingTables, type Selectable, sql } from '../../../platform/relational/index.ts'
 import type { OnboardingDb } from '../contract.ts'
 import type { AgentResult } from './compare.ts'
-import type { PlayedAgent } from './play-agents.ts'
+import type { PlayedAgent } from './played-agent.ts'
 
 /** Steps of a run, in order. */
 export const scenarioSteps = [

@@ -84,24 +84,6 @@ export const mailSettings = {
   }),
 }
 
-/** Limits of event streams. Above them, opening one answers 503 `overloaded`. */
-export const eventSettings = {
-  event_streams_per_project_max: integer({
-    unit: 'streams',
-    default: 100,
-    min: 1,
-    max: 10_000,
-    reason: 'Maximum open event streams per project and process. A browser tab has one.',
-  }),
-  event_streams_max: integer({
-    unit: 'streams',
-    default: 2_000,
-    min: 1,
-    max: 100_000,
-    reason: 'Maximum open event streams per process. Each one is an open connection.',
-  }),
-}
-
 /**
  * Limits of queries, equal for all projects. Above them, a query gets 400 `query_too_expensive`.
  */
@@ -215,18 +197,6 @@ export const knowledgeSettings = {
     min: 1,
     max: 50_000,
     reason: 'Maximum facts per project. A verification reads them all.',
-  }),
-}
-
-/** Settings of requests for a verification. */
-export const verificationApiSettings = {
-  verification_wait_ms: integer({
-    unit: 'ms',
-    default: minutes,
-    min: 100,
-    max: minutes,
-    reason:
-      'Maximum wait of a request with `async_mode: false`. When it is over, the answer is `pending`.',
   }),
 }
 

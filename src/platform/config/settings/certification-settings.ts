@@ -1,7 +1,5 @@
 import { integer, secret } from '../setting.ts'
 
-const minutes = 60_000
-
 /** Settings of workers that certify releases. */
 export const certificationSettings = {
   certification_key: secret({
@@ -15,16 +13,5 @@ export const certificationSettings = {
     max: 200_000,
     reason:
       'Maximum tasks, and maximum eval cases, that a certification reads of a release, and of its baseline. With more it is inconclusive.',
-  }),
-}
-
-/** Settings of requests for a certification. */
-export const certificationApiSettings = {
-  certification_wait_ms: integer({
-    unit: 'ms',
-    default: minutes,
-    min: 100,
-    max: minutes,
-    reason: 'Maximum wait of a request with `wait=true`. When it is over, the answer is 202.',
   }),
 }

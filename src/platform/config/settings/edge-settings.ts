@@ -55,22 +55,6 @@ export const proxySettings = {
     max: 256 * mib,
     reason: 'Maximum size of a completion request. Images in base64 make requests large.',
   }),
-  proxy_capture_request_bytes_max: integer({
-    unit: 'bytes',
-    default: 8 * mib,
-    min: 0,
-    max: 64 * mib,
-    reason:
-      'Maximum size of a request whose content is recorded. Larger requests are forwarded, and recorded without content.',
-  }),
-  proxy_capture_response_bytes_max: integer({
-    unit: 'bytes',
-    default: 4 * mib,
-    min: 0,
-    max: 64 * mib,
-    reason:
-      'Maximum recorded size of a response. Of longer ones, the head and the last 64 KiB are recorded, which contain the usage.',
-  }),
   proxy_connect_timeout_ms: integer({
     unit: 'ms',
     default: 10 * seconds,
@@ -86,36 +70,6 @@ export const proxySettings = {
     reason:
       'Maximum silence of a provider before the headers and between chunks. Reasoning models can be silent for minutes.',
   }),
-  proxy_upstream_keep_alive_ms: integer({
-    unit: 'ms',
-    default: 20 * seconds,
-    min: 0,
-    max: hours,
-    reason:
-      'Idle time after which a connection to a provider is closed. Many providers close after 60 s.',
-  }),
-  proxy_body_bytes_inflight_max: integer({
-    unit: 'bytes',
-    default: 256 * mib,
-    min: mib,
-    max: 64 * gib,
-    reason: 'Maximum size of all request bodies in memory. Further calls get 503.',
-  }),
-  proxy_usage_refusal_kept_ms: integer({
-    unit: 'ms',
-    default: 10 * minutes,
-    min: 0,
-    max: 24 * hours,
-    reason:
-      'Time without `stream_options` after a provider rejected it. Usage is not requested in this time.',
-  }),
-  proxy_connections_max: integer({
-    unit: 'connections',
-    default: 1024,
-    min: 1,
-    max: 65_536,
-    reason: 'Maximum open connections per provider. Further calls wait for a free one.',
-  }),
   proxy_requests_per_minute_max: integer({
     unit: 'requests/minute',
     default: 0,
@@ -129,20 +83,6 @@ export const proxySettings = {
     min: 0,
     max: 10 * minutes,
     reason: 'Lifetime of a cached key: a revoked key stops working within this time.',
-  }),
-  proxy_key_cache_stale_ms: integer({
-    unit: 'ms',
-    default: 24 * hours,
-    min: 0,
-    max: 30 * 24 * hours,
-    reason: 'Maximum time that a cached key works while PostgreSQL is unavailable.',
-  }),
-  proxy_key_cache_entries_max: integer({
-    unit: 'keys',
-    default: 10_000,
-    min: 1,
-    max: 1_000_000,
-    reason: 'Maximum cached keys per process, about 1 KB each.',
   }),
 }
 
@@ -188,21 +128,6 @@ export const otlpSettings = {
     max: 10_000_000,
     reason: 'Maximum export requests per project key and process. 0 sets no limit.',
   }),
-  otlp_grpc_streams_max: integer({
-    unit: 'streams',
-    default: 128,
-    min: 1,
-    max: 65_536,
-    reason: 'Maximum concurrent calls per gRPC connection. Further calls wait in the client.',
-  }),
-  otlp_grpc_keepalive_ms: integer({
-    unit: 'ms',
-    default: minutes,
-    min: seconds,
-    max: 2 * hours,
-    reason:
-      'Interval of keep-alive pings on gRPC connections. Connections without an answer are closed.',
-  }),
 }
 
 /** Settings of canonical batches, `POST /api/v2/observability/ingest`. */
@@ -214,13 +139,6 @@ export const ingestSettings = {
     max: gib,
     reason:
       'Maximum size of a batch. A batch is parsed at once, so a larger one delays other requests.',
-  }),
-  ingest_inflight_records_max: integer({
-    unit: 'records',
-    default: 200_000,
-    min: 1,
-    max: 10_000_000,
-    reason: 'Maximum records of all batches in memory. Further batches get 503.',
   }),
   ingest_take_over_ms: integer({
     unit: 'ms',
@@ -244,21 +162,6 @@ export const costSettings = {
 
 /** Settings of the hand-over of records from the edge to the queue. */
 export const recordingSettings = {
-  record_frame_bytes: integer({
-    unit: 'bytes',
-    default: 128 * kib,
-    min: 4 * kib,
-    max: 512 * kib,
-    reason: 'Target size of a queue message. One message per call costs five times more.',
-  }),
-  record_frame_age_ms: integer({
-    unit: 'ms',
-    default: 20,
-    min: 1,
-    max: 5 * seconds,
-    reason:
-      'Maximum time that a record waits for others. A killed proxy loses at most the records of this time.',
-  }),
   record_inflight_bytes_max: integer({
     unit: 'bytes',
     default: 64 * mib,

@@ -1,4 +1,4 @@
-import { flag, hours, integer, minutes, origin, seconds, secret, text, url } from '../setting.ts'
+import { flag, hours, integer, minutes, origin, secret, text, url } from '../setting.ts'
 
 /** Settings of the operator. */
 export const operatorSettings = {
@@ -58,69 +58,6 @@ export const operatorSettings = {
     unit: 'name',
     default: 'looptrace-operator',
     reason: 'Name of the Lease. Use a different name for each installation in the same namespace.',
-  }),
-  operator_lease_ms: integer({
-    unit: 'ms',
-    default: 15 * seconds,
-    min: 2 * seconds,
-    max: 5 * minutes,
-    reason: 'Lease duration: time after which another operator can take an expired Lease.',
-  }),
-  operator_renew_deadline_ms: integer({
-    unit: 'ms',
-    default: 10 * seconds,
-    min: seconds,
-    max: 4 * minutes,
-    reason: 'Time after which a leader that cannot renew its Lease exits. Shorter than the Lease.',
-  }),
-  operator_retry_ms: integer({
-    unit: 'ms',
-    default: 2 * seconds,
-    min: 200,
-    max: minutes,
-    reason: 'Interval of attempts to acquire or renew the Lease.',
-  }),
-  operator_workers: integer({
-    unit: 'reconciles',
-    default: 8,
-    min: 1,
-    max: 64,
-    reason: 'Maximum concurrent reconciles per kind.',
-  }),
-  operator_request_timeout_ms: integer({
-    unit: 'ms',
-    default: 10 * seconds,
-    min: seconds,
-    max: minutes,
-    reason: 'Maximum time of a request to the Kubernetes API server.',
-  }),
-  operator_service_timeout_ms: integer({
-    unit: 'ms',
-    default: 10 * seconds,
-    min: seconds,
-    max: minutes,
-    reason: 'Maximum time of a request to the Looptrace API.',
-  }),
-  operator_service_requests_max: integer({
-    unit: 'requests',
-    default: 16,
-    min: 1,
-    max: 256,
-    reason: 'Maximum concurrent requests to the Looptrace API, over all kinds.',
-  }),
-  operator_relist_ms: integer({
-    unit: 'ms',
-    default: 10 * minutes,
-    min: 10 * seconds,
-    max: 24 * hours,
-    reason: 'Interval of full relists, in addition to watches.',
-  }),
-  operator_watch_idle_ms: integer({
-    unit: 'ms',
-    default: 2 * minutes,
-    min: 5 * seconds,
-    max: hours,
-    reason: 'Silence after which a watch is restarted. Servers send a bookmark every minute.',
   }),
   operator_orphan_grace_ms: integer({
     unit: 'ms',

@@ -2,7 +2,6 @@ import {
   choice,
   flag,
   gib,
-  hours,
   integer,
   kib,
   mib,
@@ -84,13 +83,6 @@ export const httpSettings = {
     reason:
       'Maximum body size of a product API call. Completions and ingest have their own limits.',
   }),
-  http_header_bytes_max: integer({
-    unit: 'bytes',
-    default: 32 * kib,
-    min: 4 * kib,
-    max: mib,
-    reason: 'Maximum size of all headers of a request. Baggage alone can take 8 KiB.',
-  }),
   http_rate_per_minute_max: integer({
     unit: 'requests/minute',
     default: 1200,
@@ -123,33 +115,10 @@ export const httpSettings = {
     reason:
       'Maximum audit records of refused calls per caller and process. Further ones are counted in the next record. 0 turns the limit off.',
   }),
-  http_operator_rate_per_minute_max: integer({
-    unit: 'requests/minute',
-    default: 60_000,
-    min: 60,
-    max: 1_000_000,
-    reason:
-      'Maximum product API calls with the operator key per process. The operator checks up to 10,000 resources a minute.',
-  }),
-  http_request_timeout_ms: integer({
-    unit: 'ms',
-    default: 5 * minutes,
-    min: seconds,
-    max: hours,
-    reason: 'Maximum time for a request to arrive, so that slow clients do not hold sockets open.',
-  }),
   http_trusted_proxies: networks({
     unit: 'addresses',
     reason:
       'Reverse proxies, as IP addresses or CIDR blocks separated by commas, whose `X-Forwarded-For` names the client. When unset, the header is ignored and the client is the peer of the connection. Behind a load balancer, set it: otherwise all clients share its limits of sign-ins.',
-  }),
-  http_keep_alive_ms: integer({
-    unit: 'ms',
-    default: 75 * seconds,
-    min: 0,
-    max: hours,
-    reason:
-      'Idle time after which a connection is closed. Longer than the usual 60 s of load balancers, so that they close first.',
   }),
 }
 

@@ -4,7 +4,6 @@ import {
   gib,
   hours,
   integer,
-  kib,
   mib,
   minutes,
   seconds,
@@ -61,14 +60,6 @@ export const relationalSettings = {
     max: 200,
     reason: 'Maximum connections to PostgreSQL per process.',
   }),
-  postgres_connect_timeout_ms: integer({
-    unit: 'ms',
-    default: 5 * seconds,
-    min: 100,
-    max: minutes,
-    reason:
-      'Maximum time to connect to PostgreSQL, so that requests fail fast when it is unavailable.',
-  }),
   postgres_statement_timeout_ms: integer({
     unit: 'ms',
     default: 30 * seconds,
@@ -96,20 +87,6 @@ export const columnarSettings = {
     reason:
       'ClickHouse cluster for replicated and distributed tables. When unset, tables are made on a single server.',
   }),
-  clickhouse_timeout_ms: integer({
-    unit: 'ms',
-    default: 30 * seconds,
-    min: 100,
-    max: 10 * minutes,
-    reason: 'Maximum time of a request to ClickHouse.',
-  }),
-  clickhouse_connections_max: integer({
-    unit: 'connections',
-    default: 10,
-    min: 1,
-    max: 200,
-    reason: 'Maximum connections to ClickHouse per process.',
-  }),
 }
 
 /** Settings of the queue: NATS JetStream, or SQLite when no server is set. */
@@ -133,13 +110,6 @@ export const queueSettings = {
     max: 4096 * gib,
     reason:
       'Maximum size of the queue, for messages that wait for an unavailable store. When it is full, records are spooled at the edge.',
-  }),
-  queue_message_bytes_max: integer({
-    unit: 'bytes',
-    default: 16 * mib,
-    min: 64 * kib,
-    max: 64 * mib,
-    reason: 'Maximum size of a message. The `max_payload` of NATS (1 MiB by default) can be lower.',
   }),
   queue_dedupe_ms: integer({
     unit: 'ms',
@@ -186,13 +156,6 @@ export const blobsSettings = {
     reason:
       'Whether the bucket is in the path instead of the host name, as most S3-compatible stores require.',
   }),
-  blobs_s3_part_bytes: integer({
-    unit: 'bytes',
-    default: 8 * mib,
-    min: 5 * mib,
-    max: 1024 * mib,
-    reason: 'Part size of multipart uploads. One part is kept in memory.',
-  }),
   blobs_s3_attempts_max: integer({
     unit: 'attempts',
     default: 4,
@@ -200,25 +163,11 @@ export const blobsSettings = {
     max: 20,
     reason: 'Maximum attempts per request, with back-off.',
   }),
-  blobs_s3_connect_timeout_ms: integer({
-    unit: 'ms',
-    default: 5 * seconds,
-    min: 100,
-    max: minutes,
-    reason: 'Maximum time to connect to the store.',
-  }),
   blobs_s3_request_timeout_ms: integer({
     unit: 'ms',
     default: 30 * seconds,
     min: 100,
     max: 10 * minutes,
     reason: 'Maximum silence on a connection.',
-  }),
-  blobs_s3_connections_max: integer({
-    unit: 'connections',
-    default: 8,
-    min: 1,
-    max: 200,
-    reason: 'Maximum connections to the store per process.',
   }),
 }

@@ -1,14 +1,7 @@
-import { gib, hours, integer, mib, minutes, seconds, secret, text, url } from '../setting.ts'
+import { hours, integer, mib, minutes, seconds, secret, text, url } from '../setting.ts'
 
 /** Settings of ingest, detection and incidents in the worker. */
 export const workerSettings = {
-  ingest_batch_messages_max: integer({
-    unit: 'messages',
-    default: 512,
-    min: 1,
-    max: 10_000,
-    reason: 'Maximum messages per batch.',
-  }),
   ingest_batch_bytes_max: integer({
     unit: 'bytes',
     default: 16 * mib,
@@ -47,34 +40,12 @@ export const workerSettings = {
     reason:
       'Failed attempts before a message that cannot be stored is dead-lettered. Outages of a store do not count as attempts.',
   }),
-  ingest_batches_max: integer({
-    unit: 'batches',
-    default: 2,
-    min: 1,
-    max: 8,
-    reason: 'Concurrent batches: one is read while another is stored. Each takes memory.',
-  }),
-  ingest_insert_rows_max: integer({
-    unit: 'rows',
-    default: 10_000,
-    min: 1,
-    max: 1_000_000,
-    reason: 'Approximate maximum rows per insert. Above 10,000 rows, inserts do not get cheaper.',
-  }),
   detection_busy_percent: integer({
     unit: 'percent',
     default: 25,
     min: 1,
     max: 100,
     reason: 'Maximum share of a worker’s time for detection. The rest is for storing data.',
-  }),
-  detection_cache_bytes_max: integer({
-    unit: 'bytes',
-    default: 48 * mib,
-    min: mib,
-    max: 4 * gib,
-    reason:
-      'Memory for the histories of running tasks. Histories that do not fit are read again with the next call.',
   }),
   incident_forget_ms: integer({
     unit: 'ms',
@@ -118,14 +89,6 @@ export const jobSettings = {
     max: hours,
     reason:
       'Lease of a job: another worker takes over a job whose worker has not renewed it for this time.',
-  }),
-  job_attempts_max: integer({
-    unit: 'attempts',
-    default: 5,
-    min: 1,
-    max: 100,
-    reason:
-      'Attempts before a job fails. Outages of a store do not count as attempts, for up to a day.',
   }),
   job_runs_days: integer({
     unit: 'days',

@@ -1,4 +1,4 @@
-import type { ScriptInput } from '../../../../src/capabilities/onboarding/index.ts'
+import type { ScriptInput } from '../../../../src/capabilities/demo/index.ts'
 
 /** The model that programs request, and the model that the provider names in its answer. */
 export const askedModel = 'gpt-4.1-mini'

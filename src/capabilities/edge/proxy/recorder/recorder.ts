@@ -29,6 +29,12 @@ export type RecorderOptions = PublishOptions & {
   capture?: CaptureRecorder
 }
 
+/**
+ * Size and age at which frames are published. One message for each call costs five times more. A
+ * killed process loses at most the records of this age.
+ */
+export const frameLimits = { frame_bytes: 128 * 1024, frame_age_ms: 20 }
+
 export type Recorder = ExchangeRecorder & {
   stats(): RecorderStats
   /** Publishes the open frames; resolves when every record so far is published or lost. */
