@@ -1,10 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { Job } from '../../src/capabilities/jobs/index.ts'
-import {
-  type PaidCall,
-  PaidCallFailed,
-  type PaidReply,
-} from '../../src/capabilities/verification/contract.ts'
+import type { PaidCall } from '../../src/capabilities/verification/contract.ts'
 import {
   callsOf,
   claimsOf,
@@ -20,6 +16,7 @@ import { findRun, type Run, type RunsDb } from '../../src/capabilities/verificat
 import { newId } from '../../src/kernel/ids.ts'
 import { systemClock } from '../../src/kernel/time.ts'
 import type { Observation } from '../../src/model/observation.ts'
+import { PaidCallFailed, type PaidReply } from '../../src/platform/models/index.ts'
 import { OutboundFailed } from '../../src/platform/outbound/index.ts'
 import { sql } from '../../src/platform/relational/index.ts'
 import { agentRun } from '../corpus/agent-run.ts'

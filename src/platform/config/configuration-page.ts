@@ -35,7 +35,6 @@ import { verificationSettings } from './settings/verification-settings.ts'
 import {
   auditSettings,
   jobSettings,
-  judgeSettings,
   notificationSettings,
   workerSettings,
 } from './settings/worker-settings.ts'
@@ -55,7 +54,6 @@ const sections: readonly (readonly [heading: string, group: Record<string, z.Zod
   ['Worker', workerSettings],
   ['Jobs and retention', jobSettings],
   ['Audit', auditSettings],
-  ['Judge', judgeSettings],
   ['Verification', { ...verificationSettings, ...verificationApiSettings }],
   ['Certification', { ...certificationSettings, ...certificationApiSettings }],
   ['Notifications', notificationSettings],

@@ -32,7 +32,6 @@ import { verificationSettings } from './settings/verification-settings.ts'
 import {
   auditSettings,
   jobSettings,
-  judgeSettings,
   notificationSettings,
   workerSettings,
 } from './settings/worker-settings.ts'
@@ -67,7 +66,6 @@ export const roleSchemas = {
     ...knowledgeSettings,
     ...verificationApiSettings,
     ...certificationApiSettings,
-    ...judgeSettings,
     ...verificationSettings,
     ...ingestSettings,
     ...recordingSettings,
@@ -87,7 +85,6 @@ export const roleSchemas = {
     ...workerSettings,
     ...auditSettings,
     ...jobSettings,
-    ...judgeSettings,
     ...verificationSettings,
     ...certificationSettings,
     ...blobsSettings,
@@ -126,7 +123,6 @@ export const roleSchemas = {
     ...workerSettings,
     ...auditSettings,
     ...jobSettings,
-    ...judgeSettings,
     ...verificationSettings,
     ...accessSettings,
     ...mailSettings,

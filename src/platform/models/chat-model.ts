@@ -1,13 +1,14 @@
 import { z } from 'zod'
-import { objectFrom, textFrom } from '../../../kernel/json-values.ts'
-import { Semaphore } from '../../../kernel/semaphore.ts'
-import type { Outbound } from '../../../platform/outbound/index.ts'
-import type { PaidCall, PaidReply } from '../contract.ts'
+import { objectFrom, textFrom } from '../../kernel/json-values.ts'
+import { Semaphore } from '../../kernel/semaphore.ts'
+import type { Outbound } from '../outbound/index.ts'
 import {
   type ChatSettings,
   chargeUpTo,
   keyOf,
   ModelFailed,
+  type PaidReply,
+  type PricedCall,
   priceOf,
   successOf,
   tokensOf,
@@ -17,7 +18,6 @@ import { type ModelReply, postJson } from './post-json.ts'
 
 /** A question whose answer is JSON. */
 export type ChatQuestion = {
-  verifier: PaidCall['verifier']
   /** Fixed instructions, without text of a trace. */
   instructions: string
   /** Texts of a trace, sent as JSON, whose syntax delimits them. */
@@ -32,7 +32,7 @@ export type ChatModel = {
   name: string
   model: string
   /** Returns the call of a question. The reply is `{ content }`: text that should be JSON. */
-  ask(question: ChatQuestion): PaidCall
+  ask(question: ChatQuestion): PricedCall
 }
 
 /** Maximum concurrent requests to a model. */
@@ -56,7 +56,7 @@ export function openChatModel(settings: ChatSettings, outbound: Outbound): ChatM
         complete({ settings, outbound, refused }, question, signal)
       return {
         key: keyOf({ ...question, model: [name, model, settings.url] }),
-        ...{ verifier: question.verifier, model: name, nano_dollars_max },
+        ...{ model: name, nano_dollars_max },
         send: (signal) =>
           chargeUpTo(nano_dollars_max, () => permits.run(() => send(signal), signal)),
       }

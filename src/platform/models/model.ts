@@ -1,6 +1,5 @@
 import { createHash } from 'node:crypto'
-import { canonicalJson } from '../../../kernel/canonical-json.ts'
-import { PaidCallFailed } from '../contract.ts'
+import { canonicalJson } from '../../kernel/canonical-json.ts'
 
 /** Settings of a model, as the configuration has them. */
 export type ModelSettings = {
@@ -14,7 +13,7 @@ export type ModelSettings = {
   | {
       type: 'openai'
       model: string
-      use: readonly ('judge' | 'multi_model' | 'extract')[]
+      use: readonly ('judge' | 'multi_model' | 'extract' | 'lost_context')[]
       cents_per_million_output: number
     }
   | { type: 'nli-http'; model?: string | undefined; format: 'nli' | 'grounding' }
@@ -24,6 +23,40 @@ export type ModelSettings = {
 export type ChatSettings = Extract<ModelSettings, { type: 'openai' }>
 export type NliSettings = Extract<ModelSettings, { type: 'nli-http' }>
 export type EmbeddingSettings = Extract<ModelSettings, { type: 'embeddings' }>
+
+/** A priced call of a model. The reply of a call is JSON. */
+export type PricedCall = {
+  /** Identifies the question: the same question to the same model has the same key. */
+  key: string
+  /** Name of the model or search endpoint. */
+  model: string
+  /** Maximum cost, booked before the call. */
+  nano_dollars_max: bigint
+  send(signal: AbortSignal): Promise<PaidReply>
+}
+
+export type PaidReply = {
+  reply: Record<string, unknown>
+  input_tokens: number | null
+  output_tokens: number | null
+  nano_dollars: bigint
+}
+
+/**
+ * A priced call that failed at a known cost, such as an error reply that the server does not
+ * charge. After any other failure of `send` the booked cost stays, unless the server was not
+ * reached: it may have charged the call.
+ */
+export class PaidCallFailed extends Error {
+  override readonly name = 'PaidCallFailed'
+  readonly nano_dollars: bigint
+
+  /** The message is stored with the call, and shown to members of the project. */
+  constructor(message: string, nano_dollars = 0n) {
+    super(message)
+    this.nano_dollars = nano_dollars
+  }
+}
 
 /**
  * A model gave no usable reply. The message is a reason for readers of a project: it has the name

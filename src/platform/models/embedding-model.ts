@@ -1,6 +1,6 @@
 import { z } from 'zod'
-import { Semaphore } from '../../../kernel/semaphore.ts'
-import type { Outbound } from '../../../platform/outbound/index.ts'
+import { Semaphore } from '../../kernel/semaphore.ts'
+import type { Outbound } from '../outbound/index.ts'
 import { type EmbeddingSettings, ModelFailed, priceOf, successOf, tokensOf } from './model.ts'
 import { type ModelReply, postJson } from './post-json.ts'
 

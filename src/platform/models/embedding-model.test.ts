@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { replyJson, serveModel } from '../../../../test/support/model-server.ts'
+import { replyJson, serveModel } from '../../../test/support/model-server.ts'
 import { openEmbeddingModel } from './embedding-model.ts'
 import { ModelFailed } from './model.ts'
 

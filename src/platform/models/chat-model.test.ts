@@ -7,11 +7,10 @@ import {
   replyChat,
   replyJson,
   serveModel,
-} from '../../../../test/support/model-server.ts'
-import { openOutbound } from '../../../platform/outbound/index.ts'
-import { PaidCallFailed } from '../contract.ts'
+} from '../../../test/support/model-server.ts'
+import { openOutbound } from '../outbound/index.ts'
 import { type ChatQuestion, openChatModel } from './chat-model.ts'
-import { type ChatSettings, isSameModel, priceOf } from './model.ts'
+import { type ChatSettings, isSameModel, PaidCallFailed, priceOf } from './model.ts'
 import { readAnswer } from './read-answer.ts'
 
 const settings: ChatSettings = {
@@ -21,7 +20,7 @@ const settings: ChatSettings = {
 }
 
 const question: ChatQuestion = {
-  ...{ verifier: 'kb', instructions: 'Check.', output_tokens_max: 100 },
+  ...{ instructions: 'Check.', output_tokens_max: 100 },
   data: { claim: 'The fee is 20 euros.' },
   schema: { type: 'object' },
 }

@@ -1,12 +1,13 @@
 import { z } from 'zod'
-import { Semaphore } from '../../../kernel/semaphore.ts'
-import type { Outbound } from '../../../platform/outbound/index.ts'
-import type { PaidCall, PaidReply } from '../contract.ts'
+import { Semaphore } from '../../kernel/semaphore.ts'
+import type { Outbound } from '../outbound/index.ts'
 import {
   chargeUpTo,
   keyOf,
   ModelFailed,
   type NliSettings,
+  type PaidReply,
+  type PricedCall,
   priceOf,
   successOf,
   tokensOf,
@@ -21,11 +22,7 @@ export type NliModel = {
   name: string
   model: string
   /** Returns the call that scores texts. The reply is `{ scores }`, read by `readScores`. */
-  score(question: {
-    verifier: PaidCall['verifier']
-    claim: string
-    texts: readonly string[]
-  }): PaidCall
+  score(question: { claim: string; texts: readonly string[] }): PricedCall
 }
 
 const requests_max = 4
@@ -37,7 +34,7 @@ export function openNliModel(settings: NliSettings, outbound: Outbound): NliMode
   return {
     name,
     model,
-    score: ({ verifier, claim, texts }) => {
+    score: ({ claim, texts }) => {
       const pairs = texts.map((text) => toPair(format, claim, text))
       const price = priceOf(tokensOf(JSON.stringify(pairs)), settings.cents_per_million_input)
       const send = async (signal: AbortSignal): Promise<PaidReply> => {
@@ -47,7 +44,7 @@ export function openNliModel(settings: NliSettings, outbound: Outbound): NliMode
       }
       return {
         key: keyOf([name, model, settings.url, pairs]),
-        ...{ verifier, model: name, nano_dollars_max: price },
+        ...{ model: name, nano_dollars_max: price },
         send: (signal) => chargeUpTo(price, () => permits.run(() => send(signal), signal)),
       }
     },

@@ -1,5 +1,5 @@
 import type { z } from 'zod'
-import { parsedJson, textFrom } from '../../../kernel/json-values.ts'
+import { parsedJson, textFrom } from '../../kernel/json-values.ts'
 
 /**
  * Reads the JSON that a chat model answered, also between the marks of a Markdown block. Returns

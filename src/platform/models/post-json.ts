@@ -1,13 +1,13 @@
-import { backOff } from '../../../kernel/back-off.ts'
-import { parsedJson } from '../../../kernel/json-values.ts'
-import { sleep } from '../../../kernel/time.ts'
+import { backOff } from '../../kernel/back-off.ts'
+import { parsedJson } from '../../kernel/json-values.ts'
+import { sleep } from '../../kernel/time.ts'
 import {
   type Outbound,
   OutboundFailed,
   type OutboundFailure,
   type OutboundReply,
   portsOf,
-} from '../../../platform/outbound/index.ts'
+} from '../outbound/index.ts'
 import { ModelFailed, type ModelSettings } from './model.ts'
 
 /** Maximum bytes of a reply, as sent and as decoded; a longer one fails. */
