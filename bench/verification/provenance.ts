@@ -3,9 +3,9 @@ import { join } from 'node:path'
 import {
   type CheckedValue,
   checkAnswer,
-} from '../../src/capabilities/verification/provenance/check-answer.ts'
-import { indexSeen } from '../../src/capabilities/verification/provenance/seen-index.ts'
-import type { SeenText } from '../../src/capabilities/verification/values/value.ts'
+  indexSeen,
+} from '../../src/capabilities/provenance/sources/index.ts'
+import type { SeenText } from '../../src/capabilities/provenance/values/index.ts'
 import type { ValueFigures } from './figures.ts'
 
 type Label = { value: string; start: number; end: number; how?: string; why?: string }

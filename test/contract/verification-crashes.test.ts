@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { Job } from '../../src/capabilities/jobs/index.ts'
-import type { PaidCall } from '../../src/capabilities/verification/contract.ts'
+import type { PaidCall, RunsDb } from '../../src/capabilities/verification/contract.ts'
 import {
   callsOf,
   claimsOf,
@@ -12,7 +12,7 @@ import {
   type VerificationDeps,
   verificationHandler,
 } from '../../src/capabilities/verification/runs/run-verification.ts'
-import { findRun, type Run, type RunsDb } from '../../src/capabilities/verification/runs/store.ts'
+import { findRun, type Run } from '../../src/capabilities/verification/runs/store.ts'
 import { newId } from '../../src/kernel/ids.ts'
 import { systemClock } from '../../src/kernel/time.ts'
 import type { Observation } from '../../src/model/observation.ts'

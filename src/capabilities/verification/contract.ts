@@ -1,11 +1,16 @@
 import type { z } from 'zod'
 import type { PricedCall } from '../../platform/models/index.ts'
-import type { Kysely, TaskTables, VerificationTables } from '../../platform/relational/index.ts'
-import type { ValueReason } from './provenance/index.ts'
+import type {
+  JobTables,
+  Kysely,
+  TaskTables,
+  VerificationTables,
+} from '../../platform/relational/index.ts'
+import type { ValueReason } from '../provenance/sources/index.ts'
 import type { Verdict } from './verdicts/verdict.ts'
 
-/** The database of verification. */
-export type VerificationDb = Kysely<VerificationTables & TaskTables>
+/** The database of runs and of the jobs that do them. */
+export type RunsDb = Kysely<VerificationTables & TaskTables & JobTables>
 
 /** Verifiers that a request can name. */
 export const verifierNames = ['kb', 'web', 'multi_model', 'citation'] as const

@@ -6,9 +6,9 @@ import { currentCall } from '../../../platform/audit/index.ts'
 import { defineRoute, type Route } from '../../../platform/http/index.ts'
 import { noteField } from '../api/incidents/moves.ts'
 import { snoozeLength } from '../api/incidents/snooze.ts'
+import { type LinkAction, readLink } from '../messages/link-token.ts'
 import type { MoveRequest } from '../store/moves.ts'
 import { type LinkRoutesDeps, linkNotFound, linkRoute, toAnswer, token } from './contract.ts'
-import { type LinkAction, readLink } from './link-token.ts'
 import { findLinked, useLink } from './links-store.ts'
 
 /** POST /api/v2/observability/incident-links/confirm: does what a link is for, once. */

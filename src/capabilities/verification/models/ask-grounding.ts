@@ -1,7 +1,7 @@
 import { type NliModel, type NliScore, readScores } from '../../../platform/models/index.ts'
+import type { Range } from '../../provenance/text/index.ts'
+import { splitSentences } from '../../provenance/text/index.ts'
 import type { PaidCalls } from '../contract.ts'
-import type { Range } from '../text/mapped-text.ts'
-import { splitSentences } from '../text/sentences.ts'
 import type { JudgeQuestion, Vote } from './ask-judge.ts'
 import { canContradict, canSupport } from './shares-claim.ts'
 

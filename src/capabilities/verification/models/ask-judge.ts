@@ -1,9 +1,8 @@
 import { z } from 'zod'
 import { type ChatModel, type ChatQuestion, readAnswer } from '../../../platform/models/index.ts'
+import type { Range } from '../../provenance/text/index.ts'
+import { foldText, matchQuote } from '../../provenance/text/index.ts'
 import type { Opinion, PaidCalls, Passage, VerifierName } from '../contract.ts'
-import { foldText } from '../text/fold.ts'
-import type { Range } from '../text/mapped-text.ts'
-import { matchQuote } from '../text/match-quote.ts'
 import { canContradict, canSupport } from './shares-claim.ts'
 
 /** A claim with the passages that a judge reads. */

@@ -1,10 +1,9 @@
 import { z } from 'zod'
 import { type ChatModel, readAnswer } from '../../../platform/models/index.ts'
+import { foldText, matchQuote } from '../../provenance/text/index.ts'
+import { readValues } from '../../provenance/values/index.ts'
 import { type Claim, extractClaims as extractByRules } from '../claims/extract-claims.ts'
 import type { AnswerContext, PaidCalls } from '../contract.ts'
-import { foldText } from '../text/fold.ts'
-import { matchQuote } from '../text/match-quote.ts'
-import { readValues } from '../values/read-values.ts'
 import { readNames } from '../verdicts/claim-words.ts'
 
 /**

@@ -1,6 +1,6 @@
 import { scenarioEnvironment } from '../../../model/reserved-environment.ts'
 import { sql } from '../../../platform/relational/index.ts'
-import type { RunsDb } from '../runs/store.ts'
+import type { RunsDb } from '../contract.ts'
 import type { PolicyRules, StoredPolicy } from './rules.ts'
 
 /** Returns the policy of a project; undefined when it has set none. */
