@@ -51,6 +51,9 @@ const oneHome = Object.entries(homes).map(([name, path]) => ({
   to: { path: `node_modules/${name}/` },
 }))
 
+/** Groups of capabilities have a folder of their own. */
+const capability = '((?:edge|lifecycle|provenance|records)/[^/]+|[^/]+)'
+
 const detection = '^src/capabilities/detection/'
 
 /** The rooms of detection, from left to right: each imports only rooms to its left. */
@@ -87,8 +90,7 @@ const detectionDoors = ['reconstruction', 'facts', 'detectors'].map((room) => ({
   to: { path: `${detection}${room}/`, pathNot: `${detection}${room}/index\\.ts$` },
 }))
 
-const coreRooms = '(text|values|claims|provenance|knowledge|verdicts)/'
-const verificationCore = `src/capabilities/verification/${coreRooms}`
+const verificationCore = 'src/capabilities/(provenance|verification/(claims|knowledge|verdicts))/'
 
 export default {
   forbidden: [
@@ -112,9 +114,9 @@ export default {
       name: 'capability-front-doors',
       severity: 'error',
       comment: 'A capability enters another only by its index.ts.',
-      from: { path: '^src/capabilities/(edge/[^/]+|lifecycle/[^/]+|records/[^/]+|[^/]+)/' },
+      from: { path: `^src/capabilities/${capability}/` },
       to: {
-        path: '^src/capabilities/(edge/[^/]+|lifecycle/[^/]+|records/[^/]+|[^/]+)/',
+        path: `^src/capabilities/${capability}/`,
         pathNot: ['^src/capabilities/$1/', '/index\\.ts$'],
       },
     },
@@ -196,7 +198,7 @@ export default {
       to: {
         path: [
           '^src/platform/',
-          '^src/capabilities/(?!detection/|verification/provenance/index\\.ts)',
+          '^src/capabilities/(?!(detection|provenance)/)',
         ],
       },
     },
@@ -205,7 +207,7 @@ export default {
       severity: 'error',
       comment: 'What judges claims knows no store, no platform and no other capability.',
       from: { path: `^${verificationCore}`, pathNot: '\\.test\\.ts$' },
-      to: { path: ['^src/platform/', `^src/capabilities/(?!verification/${coreRooms})`] },
+      to: { path: '^src/(?!model/|kernel/)', pathNot: `^${verificationCore}` },
     },
     {
       name: 'incidents-core-is-pure',

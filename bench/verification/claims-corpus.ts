@@ -1,4 +1,3 @@
-import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import {
   type SplitDocument,
@@ -14,6 +13,7 @@ import {
 } from '../../src/capabilities/verification/knowledge/read-document.ts'
 import { factsFromJson } from '../../src/capabilities/verification/verdicts/facts-from-json.ts'
 import type { Fact } from '../../src/capabilities/verification/verdicts/judge-by-facts.ts'
+import { readRecords } from './packed-records.ts'
 
 interface LabelledDocument {
   readonly id: string
@@ -53,13 +53,13 @@ export interface Corpus {
 
 /**
  * Reads the labelled claims of a folder, or of one set in it. The folder has
- * `claims/documents.json` and `claims/answers.json`.
+ * `documents.jsonl.gz` and `answers.jsonl.gz`.
  */
 export function readCorpus(folder: string, set?: string): Corpus {
   const isOwn = (one: string | undefined) => set === undefined || one === set
-  const all: LabelledDocument[] = readLabelled(folder, 'documents.json')
+  const all = readRecords<LabelledDocument>(join(folder, 'documents.jsonl.gz'))
   const documents = all.filter((document) => isOwn(document.set))
-  const answers: Answer[] = readLabelled(folder, 'answers.json')
+  const answers = readRecords<Answer>(join(folder, 'answers.jsonl.gz'))
   const split = new Map(documents.map((document) => [document.id, splitLabelled(document)]))
   const facts = documents.flatMap(({ id, format, text, facts: given = [] }) => [
     ...given.map((fact) => ({ ...fact, source: id })),
@@ -69,10 +69,6 @@ export function readCorpus(folder: string, set?: string): Corpus {
     answers: answers.filter(({ id }) => isOwn(id[0])),
     ...{ documents, split, library: buildLibrary(split.values()), facts },
   }
-}
-
-function readLabelled<T>(folder: string, name: string): T {
-  return JSON.parse(readFileSync(join(folder, 'claims', name), 'utf8'))
 }
 
 function splitLabelled({ id, title, format, text }: LabelledDocument): SplitDocument {

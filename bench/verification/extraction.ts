@@ -1,7 +1,7 @@
-import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { extractClaims } from '../../src/capabilities/verification/claims/extract-claims.ts'
 import type { ExtractionFigures, Share } from './figures.ts'
+import { readRecords } from './packed-records.ts'
 
 type Span = { text: string; start: number; end: number }
 type Answer = {
@@ -11,10 +11,9 @@ type Answer = {
   not_claims: (Span | string)[]
 }
 
-/** Measures the extraction of claims; the folder has `claims/answers.json`. */
+/** Measures the extraction of claims; the folder has `answers.jsonl.gz`. */
 export function measureExtraction(folder: string, isVerbose: boolean): ExtractionFigures {
-  const file = join(folder, 'claims', 'answers.json')
-  const answers: Answer[] = JSON.parse(readFileSync(file, 'utf8'))
+  const answers = readRecords<Answer>(join(folder, 'answers.jsonl.gz'))
   const counts = new Map<string, { found: number; all: number }>()
   const count = (key: string, isFound: boolean) => {
     const entry = counts.get(key) ?? { found: 0, all: 0 }

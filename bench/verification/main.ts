@@ -13,7 +13,7 @@ import { measureVerdicts } from './verdicts.ts'
  * --set tuning`, `blind` or `facts`. With `-v`, each error is printed: do not look at those of the
  * blind sets. With `--write`, the figures are kept as those of the set, and the page is written.
  * With `VERIFICATION_CORPUS=<folder>`, other data are measured: the folder has
- * `claims/documents.json`, `claims/answers.json` and perhaps `runs/*.json`.
+ * `documents.jsonl.gz`, `answers.jsonl.gz` and perhaps `runs.jsonl.gz`.
  */
 const { values } = parseArgs({
   options: {
@@ -31,7 +31,7 @@ const extraction = measureExtraction(folder, isVerbose)
 console.log('\n# Verdicts on claims')
 const tiers = [measureVerdicts(folder, isVerbose)]
 const measured: Omit<SetFigures, 'date'> = { extraction, tiers }
-if (existsSync(`${folder}/runs`)) {
+if (existsSync(`${folder}/runs.jsonl.gz`)) {
   console.log('\n# Values of answers')
   measured.values = measureProvenance(folder, isVerbose)
 }

@@ -1,12 +1,12 @@
-import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import {
   type CheckedValue,
   checkAnswer,
-} from '../../src/capabilities/verification/provenance/check-answer.ts'
-import { indexSeen } from '../../src/capabilities/verification/provenance/seen-index.ts'
-import type { SeenText } from '../../src/capabilities/verification/values/value.ts'
+  indexSeen,
+} from '../../src/capabilities/provenance/sources/index.ts'
+import type { SeenText } from '../../src/capabilities/provenance/values/index.ts'
 import type { ValueFigures } from './figures.ts'
+import { readRecords } from './packed-records.ts'
 
 type Label = { value: string; start: number; end: number; how?: string; why?: string }
 type Run = {
@@ -27,7 +27,7 @@ type Counts = Record<
 >
 
 /**
- * Measures the check of values; the folder has `runs/*.json`. Each figure of a clean answer is also
+ * Measures the check of values; the folder has `runs.jsonl.gz`. Each figure of a clean answer is also
  * altered by one digit: the share that is noticed shows how much is accepted by chance.
  */
 export function measureProvenance(folder: string, isVerbose: boolean): ValueFigures {
@@ -41,7 +41,8 @@ export function measureProvenance(folder: string, isVerbose: boolean): ValueFigu
     altered: 0,
     noticed: 0,
   }
-  for (const run of readRuns(join(folder, 'runs'))) measureRun(run, counts, isVerbose)
+  for (const run of readRecords<Run>(join(folder, 'runs.jsonl.gz')))
+    measureRun(run, counts, isVerbose)
   console.log(`clean runs flagged: ${percent(counts.cleanFlagged, counts.clean)}`)
   console.log(`precision of flags: ${percent(counts.right, counts.reported)}`)
   console.log(`recall of flags: ${percent(counts.found, counts.flags)}`)
@@ -52,12 +53,6 @@ export function measureProvenance(folder: string, isVerbose: boolean): ValueFigu
     flags_found: { part: counts.found, of: counts.flags },
     altered_noticed: { part: counts.noticed, of: counts.altered },
   }
-}
-
-function readRuns(folder: string): Run[] {
-  return readdirSync(folder)
-    .sort()
-    .flatMap((name): Run[] => JSON.parse(readFileSync(join(folder, name), 'utf8')))
 }
 
 function readMessage(message: Run['messages'][number], at: number): SeenText[] {

@@ -1,5 +1,4 @@
-import { checkAnswer } from '../../src/capabilities/verification/provenance/check-answer.ts'
-import { indexSeen } from '../../src/capabilities/verification/provenance/seen-index.ts'
+import { checkAnswer, indexSeen } from '../../src/capabilities/provenance/sources/index.ts'
 
 const seen_chars = 1_000_000
 const answer_chars = 10_000

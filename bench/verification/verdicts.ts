@@ -23,7 +23,7 @@ interface Outcome extends LabelledClaim {
 
 /**
  * Measures and prints the verdicts on claims that need no model; the folder has
- * `claims/documents.json` and `claims/answers.json`.
+ * `documents.jsonl.gz` and `answers.jsonl.gz`.
  */
 export function measureVerdicts(folder: string, isVerbose: boolean): TierFigures {
   const corpus = readCorpus(folder)

@@ -5,23 +5,71 @@ export type FindingKind = (typeof findingKinds)[number]
 /** Types of the findings of verifications, which are of the kind `claim`. */
 export const verificationTypes = ['unsupported_claim', 'contradicted_claim'] as const
 
-/** Types of findings by their kind: those that the detectors declare, and those of verifications. */
-export const findingTypes: Readonly<Record<FindingKind, readonly string[]>> = {
-  loop: [
-    ...['repeat_error', 'repeat_call', 'cycle', 'monologue', 'error_streak', 'similar_call'],
-    ...['scattered_repeat', 'content_chant', 'budget'],
-  ],
-  failure: [
-    ...['provider_auth', 'provider_not_found', 'provider_rate_limit', 'provider_bad_request'],
-    ...['provider_server_error', 'provider_timeout', 'provider_connection', 'provider_error'],
-    ...['output_truncated', 'content_filter', 'refusal', 'empty_completion', 'unknown_tool'],
-    ...['arguments_not_json', 'arguments_invalid', 'orphan_call', 'orphan_result', 'tool_outage'],
-    ...['tool_failure', 'false_success', 'duplicate_side_effect', 'premature_stop'],
-    ...['budget_exceeded'],
-  ],
-  context: [
-    ...['lost_context', 'contradicted_fact', 'repeated_question', 'context_truncated'],
-    ...['context_overflow', 'conversation_reset'],
-  ],
-  claim: ['unsupported_value', ...verificationTypes],
-}
+/** A kind of findings: its heading on pages, and its types. */
+type KindDeclaration = { title: string; types: readonly string[] }
+
+/**
+ * The types are those that the detectors declare, and those of verifications. Schemas, filters,
+ * commands, pages and the types of rows follow from this declaration.
+ */
+const declarations = {
+  loop: {
+    title: 'Loops',
+    types: [
+      'repeat_error',
+      'repeat_call',
+      'cycle',
+      'monologue',
+      'error_streak',
+      'similar_call',
+      'scattered_repeat',
+      'content_chant',
+      'budget',
+    ],
+  },
+  failure: {
+    title: 'Failures',
+    types: [
+      'provider_auth',
+      'provider_not_found',
+      'provider_rate_limit',
+      'provider_bad_request',
+      'provider_server_error',
+      'provider_timeout',
+      'provider_connection',
+      'provider_error',
+      'output_truncated',
+      'content_filter',
+      'refusal',
+      'empty_completion',
+      'unknown_tool',
+      'arguments_not_json',
+      'arguments_invalid',
+      'orphan_call',
+      'orphan_result',
+      'tool_outage',
+      'tool_failure',
+      'false_success',
+      'duplicate_side_effect',
+      'premature_stop',
+      'budget_exceeded',
+    ],
+  },
+  context: {
+    title: 'Context',
+    types: [
+      'lost_context',
+      'contradicted_fact',
+      'repeated_question',
+      'context_truncated',
+      'context_overflow',
+      'conversation_reset',
+    ],
+  },
+  claim: { title: 'Claims', types: ['unsupported_value', ...verificationTypes] },
+} as const satisfies Record<FindingKind, KindDeclaration>
+
+/** A type of the findings of a kind. */
+export type FindingType<Kind extends FindingKind> = (typeof declarations)[Kind]['types'][number]
+
+export const findingDeclarations: Readonly<Record<FindingKind, KindDeclaration>> = declarations

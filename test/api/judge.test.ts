@@ -1,12 +1,13 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import {
   type ContextJudge,
-  type JudgeSettings,
   openFindingsRetention,
   openJudge,
 } from '../../src/capabilities/detection/index.ts'
 import { openJudgeSpend } from '../../src/capabilities/detection/judge/context-judge.ts'
 import type { Observation } from '../../src/model/observation.ts'
+import { openChatModel } from '../../src/platform/models/index.ts'
+import { openOutbound, parseAllowedNetwork } from '../../src/platform/outbound/index.ts'
 import { createLogger, createMetrics, type Logger } from '../../src/platform/telemetry/index.ts'
 import { agentRun } from '../corpus/agent-run.ts'
 import { type DetectionApi, openDetectionApi } from '../support/detection.ts'
@@ -58,20 +59,21 @@ function promptsOf(provider: { seen(): { requests: { body: Buffer }[] } }): stri
 
 const quiet = createLogger({ role: 'test', level: 'silent' })
 
-type Made = { url: string; more?: Partial<JudgeSettings>; logger?: Logger }
+type Made = { url: string; max?: bigint; logger?: Logger }
 
-function judgeAt({ url, more = {}, logger = quiet }: Made) {
+function judgeAt({ url, max = 1_000_000_000n, logger = quiet }: Made) {
   const metrics = createMetrics()
-  const openedJudge = openJudge(
-    { db: api.bench.db, metrics, logger },
-    {
-      ...{ url, model: 'judge-1', api_key: secret, allowed_hosts: ['127.0.0.1'] },
-      timeout_ms: 5_000,
-      nano_dollars_per_token: 1_000n,
-      nano_dollars_per_day_max: 1_000_000_000n,
-      ...more,
-    },
-  )
+  const endpoint = {
+    ...{ name: 'judge-1', type: 'openai' as const, use: ['lost_context'] as const, url },
+    ...{ model: 'gpt-judge', api_key: secret, timeout_ms: 5_000 },
+    ...{ cents_per_million_input: 100, cents_per_million_output: 100 },
+  }
+  const outbound = openOutbound({
+    allowed: [parseAllowedNetwork(`127.0.0.1/32:${new URL(url).port}`)],
+  })
+  const model = openChatModel(endpoint, outbound)
+  const settings = { model, nano_dollars_per_day_max: max }
+  const openedJudge = openJudge({ db: api.bench.db, metrics, logger }, settings)
   if (openedJudge === undefined) throw new Error('there is no judge')
   return { judge: openedJudge, metrics }
 }
@@ -108,7 +110,7 @@ function working(worker: ContextJudge | undefined, failures_max = 1, rest_ms = 0
   return { [Symbol.asyncDispose]: () => started.stop() }
 }
 
-test('without a URL there is no judge, and nothing is sent', async () => {
+test('without a model there is no judge, and nothing is sent', async () => {
   await using provider = await testProvider({ script: { steps: [{ reply: { content: breach } }] } })
   const metrics = createMetrics()
   const none = openJudge({ db: api.bench.db, metrics, logger: quiet }, undefined)
@@ -179,8 +181,8 @@ test('a running task is judged when it is idle, or on force', async () => {
 
 test('above the budget it is not asked, and the task reports it', async () => {
   await using provider = await testProvider({ script: { steps: [{ reply: { content: breach } }] } })
-  const more = { nano_dollars_per_day_max: 2_000_000n }
-  const [one, other] = [0, 1].map(() => judgeAt({ url: provider.base_urls.openai, more }).judge)
+  const max = 2_500_000n
+  const [one, other] = [0, 1].map(() => judgeAt({ url: provider.base_urls.openai, max }).judge)
   await using _one = working(one)
   await using _other = working(other)
   const project = await api.bench.newProject()
@@ -248,7 +250,7 @@ test('if lost context is switched off, the judge is not asked and its findings a
 test.each([
   ['is down', { cut_before_headers: true }],
   ['answers garbage', { garbage: 'body' as const }],
-  ['answers an error', { reply: { error: { status: 500, message: 'no' } } }],
+  ['answers an error', { reply: { error: { status: 401, message: 'no' } } }],
   ['talks', { reply: { content: 'Breaches? I think there are some.' } }],
 ])("a judge that %s does not change the rules' findings", async (_what, step) => {
   await using provider = await testProvider({ script: { steps: [step] } })

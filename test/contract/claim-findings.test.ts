@@ -5,11 +5,11 @@ import {
   type VerifiedAnswer,
 } from '../../src/capabilities/detection/index.ts'
 import type { StoredFindings } from '../../src/capabilities/detection/ports.ts'
+import type { RunsDb } from '../../src/capabilities/verification/contract.ts'
 import {
   deleteOverride,
   putOverride,
 } from '../../src/capabilities/verification/runs/claims-store.ts'
-import type { RunsDb } from '../../src/capabilities/verification/runs/store.ts'
 import { readVerifiedAnswer } from '../../src/capabilities/verification/runs/verified-answer.ts'
 import { newId } from '../../src/kernel/ids.ts'
 import { agentRun } from '../corpus/agent-run.ts'

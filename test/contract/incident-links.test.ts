@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { confirmIncidentLink } from '../../src/capabilities/incidents/links/confirm.ts'
-import { signLink } from '../../src/capabilities/incidents/links/link-token.ts'
+import { signLink } from '../../src/capabilities/incidents/messages/link-token.ts'
 import { readToken } from '../../src/capabilities/link-pages/browser/replies.js'
 import { newId } from '../../src/kernel/ids.ts'
 import { type OutboxBench, openOutboxBench, secret_key } from '../support/outbox-bench.ts'

@@ -1,10 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { Job } from '../../src/capabilities/jobs/index.ts'
-import {
-  type PaidCall,
-  PaidCallFailed,
-  type PaidReply,
-} from '../../src/capabilities/verification/contract.ts'
+import type { PaidCall, RunsDb } from '../../src/capabilities/verification/contract.ts'
 import {
   callsOf,
   claimsOf,
@@ -16,10 +12,11 @@ import {
   type VerificationDeps,
   verificationHandler,
 } from '../../src/capabilities/verification/runs/run-verification.ts'
-import { findRun, type Run, type RunsDb } from '../../src/capabilities/verification/runs/store.ts'
+import { findRun, type Run } from '../../src/capabilities/verification/runs/store.ts'
 import { newId } from '../../src/kernel/ids.ts'
 import { systemClock } from '../../src/kernel/time.ts'
 import type { Observation } from '../../src/model/observation.ts'
+import { PaidCallFailed, type PaidReply } from '../../src/platform/models/index.ts'
 import { OutboundFailed } from '../../src/platform/outbound/index.ts'
 import { sql } from '../../src/platform/relational/index.ts'
 import { agentRun } from '../corpus/agent-run.ts'

@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { checkAnswer, indexSeen } from '../../src/capabilities/provenance/sources/index.ts'
 import type {
   AnswerContext,
   Judge,
@@ -10,7 +11,6 @@ import {
   type EmbedChunksDeps,
   embedChunks,
 } from '../../src/capabilities/verification/knowledge-base/embeddings/embed-chunks.ts'
-import { checkAnswer, indexSeen } from '../../src/capabilities/verification/provenance/index.ts'
 import { createKbVerifier } from '../../src/capabilities/verification/verifiers/kb.ts'
 import { type KnowledgeApi, openKnowledgeApi } from '../support/knowledge-api.ts'
 

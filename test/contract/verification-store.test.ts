@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import type { RunsDb } from '../../src/capabilities/verification/contract.ts'
 import {
   claimsOf,
   deleteOverride,
@@ -12,7 +13,6 @@ import {
   listRuns,
   queuedRuns_max,
   type RunRequest,
-  type RunsDb,
   startRun,
 } from '../../src/capabilities/verification/runs/store.ts'
 import { newId } from '../../src/kernel/ids.ts'

@@ -1,33 +1,11 @@
-import type { FindingKind } from '../../src/capabilities/detection/contract.ts'
-import type { FailureType } from '../../src/capabilities/detection/facts/finding-parts.ts'
+import type { FindingKind, FindingType } from '../../src/model/finding-kind.ts'
 import type { Observation } from '../../src/model/observation.ts'
 import { type AgentRun, type AgentRunOptions, agentRun, type RunSource } from './agent-run.ts'
-
-export type LoopType =
-  | 'repeat_call'
-  | 'repeat_error'
-  | 'cycle'
-  | 'error_streak'
-  | 'scattered_repeat'
-  | 'monologue'
-  | 'content_chant'
-  | 'similar_call'
-  | 'budget'
-
-export type ContextType =
-  | 'lost_context'
-  | 'contradicted_fact'
-  | 'repeated_question'
-  | 'context_truncated'
-  | 'context_overflow'
-  | 'conversation_reset'
-
-export type ClaimType = 'unsupported_value'
 
 /** A fault of a run, as a reader of the rules labels it who does not know the detectors. */
 export type Label = {
   kind: FindingKind
-  type: LoopType | FailureType | ContextType | ClaimType
+  type: FindingType<FindingKind>
   /** The step that it begins with; omitted if no step has it, as for a failed call. */
   start_step?: number
 }
@@ -82,11 +60,11 @@ export function healthy(name: string, write: Write, options: Options = {}): Labe
   return ill(name, [], write, options)
 }
 
-export function loop(type: LoopType, at = 'start'): LabelDraft {
+export function loop(type: FindingType<'loop'>, at = 'start'): LabelDraft {
   return { kind: 'loop', type, at }
 }
 
-export function failure(type: FailureType, at = 'start'): LabelDraft {
+export function failure(type: FindingType<'failure'>, at = 'start'): LabelDraft {
   return { kind: 'failure', type, at }
 }
 
@@ -94,6 +72,6 @@ export function claim(at = 'start'): LabelDraft {
   return { kind: 'claim', type: 'unsupported_value', at }
 }
 
-export function context(type: ContextType, at = 'start'): LabelDraft {
+export function context(type: FindingType<'context'>, at = 'start'): LabelDraft {
   return { kind: 'context', type, at }
 }

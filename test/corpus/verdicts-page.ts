@@ -1,3 +1,4 @@
+import { findingKinds } from '../../src/model/finding-kind.ts'
 import { isMedium, scores, type TypeScore, type Verdict } from './measure.ts'
 
 /** The reference page of the detectors' findings in the labelled runs. */
@@ -30,7 +31,7 @@ export function verdictsPage(verdicts: readonly Verdict[]): string {
     `${verdicts.length} runs: ${verdicts.length - healthy.length} with trouble, ${healthy.length} similar healthy ones.`,
     `Healthy runs with a finding of medium or above: **${flagged.length}**.`,
     '',
-    ...['loop', 'failure', 'context', 'claim'].flatMap((kind) => table(kind, rows)),
+    ...findingKinds.flatMap((kind) => table(kind, rows)),
     ...confusion(verdicts),
     ...list('Missed', verdicts.flatMap(missedLines)),
     ...list('Found and not labelled', verdicts.flatMap(wrongLines)),

@@ -16,7 +16,7 @@ const schemaFaults: readonly Fault[] = [
   [{ postgres: { port: 99_999 } }, '/postgres/port', 'want 65,535'],
   [{ service: { type: 'External' } }, '/service/type', 'LoadBalancer'],
   [{ crds: { enabled: 'yes' } }, '/crds/enabled', 'want boolean'],
-  [{ secretSettings: { judge_api_key: 'hush' } }, '/secretSettings/judge_api_key', 'want object'],
+  [{ secretSettings: { smtp_url: 'hush' } }, '/secretSettings/smtp_url', 'want object'],
   [
     {
       verification: { models: [{ name: 'a', type: 'openai', url: 'https://a', api_key: 'hush' }] },
@@ -65,18 +65,18 @@ const embeddedFaults: readonly Fault[] = [
   ],
   [{ settings: { LOG_LEVEL: 'debug' } }, 'settings.LOG_LEVEL', 'in lower case'],
   [{ settings: { looptrace_demo: true } }, 'settings.looptrace_demo', 'without its prefix, demo'],
-  [{ settings: { judge_api_key: 'x' } }, 'settings.judge_api_key: is a secret', 'secretSettings'],
+  [{ settings: { smtp_url: 'x' } }, 'settings.smtp_url: is a secret', 'secretSettings'],
   [{ settings: { log_levle: 'debug' } }, 'settings.log_levle: unknown', 'such as log_level'],
   [{ settings: { retention_days: 1 } }, 'settings.retention_days: unknown', 'retention_hour'],
   [{ settings: { demo_file: '/x' } }, 'settings.demo_file: unknown', 'such as demo'],
   [
-    { secretSettings: { judge_api_kye: { secret: 'judge', key: 'api-key' } } },
-    'secretSettings.judge_api_kye: unknown, expected a setting',
-    'such as judge_api_key',
+    { secretSettings: { smtp_ulr: { secret: 'mail', key: 'url' } } },
+    'secretSettings.smtp_ulr: unknown, expected a setting',
+    'such as smtp_url',
   ],
   [
-    { secretSettings: { judge_url: { secret: 'a', key: 'b' } }, settings: { judge_url: 'c' } },
-    'secretSettings.judge_url: is in settings too',
+    { secretSettings: { log_level: { secret: 'a', key: 'b' } }, settings: { log_level: 'c' } },
+    'secretSettings.log_level: is in settings too',
     'only one',
   ],
   [

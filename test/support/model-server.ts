@@ -1,10 +1,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import {
-  type PaidCall,
-  PaidCallFailed,
-  type PaidCalls,
-} from '../../src/capabilities/verification/contract.ts'
+import type { PaidCall, PaidCalls } from '../../src/capabilities/verification/contract.ts'
+import { PaidCallFailed } from '../../src/platform/models/index.ts'
 import {
   type Outbound,
   openOutbound,

@@ -4,8 +4,11 @@ import { openClaimFindings } from '../../src/capabilities/detection/index.ts'
 import { openClickHouseRecordStore } from '../../src/capabilities/storage/index.ts'
 import type { VerificationRoutesDeps } from '../../src/capabilities/verification/api/contract.ts'
 import { verificationRoutes } from '../../src/capabilities/verification/api/verification-routes.ts'
-import type { StoredResult, Verifier } from '../../src/capabilities/verification/contract.ts'
-import type { RunsDb } from '../../src/capabilities/verification/runs/store.ts'
+import type {
+  RunsDb,
+  StoredResult,
+  Verifier,
+} from '../../src/capabilities/verification/contract.ts'
 import { computeTrust } from '../../src/capabilities/verification/trust/fuse.ts'
 import type { Verdict } from '../../src/capabilities/verification/verdicts/verdict.ts'
 import { newId } from '../../src/kernel/ids.ts'

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { startJobs } from '../../src/capabilities/jobs/index.ts'
-import type { CheckClaim, Verifier } from '../../src/capabilities/verification/contract.ts'
+import type { CheckClaim, RunsDb, Verifier } from '../../src/capabilities/verification/contract.ts'
 import { runMeters } from '../../src/capabilities/verification/runs/run-meters.ts'
 import {
   type VerificationDeps,
@@ -10,7 +10,6 @@ import {
   findRun,
   type Run,
   type RunRequest,
-  type RunsDb,
   startRun,
 } from '../../src/capabilities/verification/runs/store.ts'
 import { isoFromNs, systemClock } from '../../src/kernel/time.ts'

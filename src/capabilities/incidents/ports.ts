@@ -1,7 +1,7 @@
 import type { IncidentTables, Kysely } from '../../platform/relational/index.ts'
 import type { Sample } from './evaluation/contract.ts'
-import type { Group } from './evaluation/groups.ts'
 import type { Evidence } from './incident-view.ts'
+import type { Group } from './rules/groups.ts'
 import type { Rule } from './rules/rule.ts'
 
 /** The database of rules, incidents and notifications. */

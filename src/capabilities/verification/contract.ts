@@ -1,10 +1,16 @@
 import type { z } from 'zod'
-import type { Kysely, TaskTables, VerificationTables } from '../../platform/relational/index.ts'
-import type { ValueReason } from './provenance/index.ts'
+import type { PricedCall } from '../../platform/models/index.ts'
+import type {
+  JobTables,
+  Kysely,
+  TaskTables,
+  VerificationTables,
+} from '../../platform/relational/index.ts'
+import type { ValueReason } from '../provenance/sources/index.ts'
 import type { Verdict } from './verdicts/verdict.ts'
 
-/** The database of verification. */
-export type VerificationDb = Kysely<VerificationTables & TaskTables>
+/** The database of runs and of the jobs that do them. */
+export type RunsDb = Kysely<VerificationTables & TaskTables & JobTables>
 
 /** Verifiers that a request can name. */
 export const verifierNames = ['kb', 'web', 'multi_model', 'citation'] as const
@@ -106,40 +112,10 @@ export type ClaimToCheck = {
   values: readonly StoredValue[]
 }
 
-/** A priced call of a run. The reply of a call is JSON. */
-export type PaidCall = {
-  /** Identifies the question within the run. A repeated run uses the same key. */
-  key: string
+/** A priced call of a run. A repeated run uses the same key. */
+export type PaidCall = PricedCall & {
   /** `extraction`: a model lists the claims of the answer. */
   verifier: VerifierName | 'extraction'
-  /** Name of the model or search endpoint. */
-  model: string
-  /** Maximum cost, booked before the call. The difference to the actual cost is refunded. */
-  nano_dollars_max: bigint
-  send(signal: AbortSignal): Promise<PaidReply>
-}
-
-export type PaidReply = {
-  reply: Record<string, unknown>
-  input_tokens: number | null
-  output_tokens: number | null
-  nano_dollars: bigint
-}
-
-/**
- * A priced call that failed at a known cost, such as an error reply that the server does not
- * charge. After any other failure of `send` the booked cost stays, unless the server was not
- * reached: it may have charged the call.
- */
-export class PaidCallFailed extends Error {
-  override readonly name = 'PaidCallFailed'
-  readonly nano_dollars: bigint
-
-  /** The message is stored with the call, and shown to members of the project. */
-  constructor(message: string, nano_dollars = 0n) {
-    super(message)
-    this.nano_dollars = nano_dollars
-  }
 }
 
 /**

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import type { Group } from '../../capabilities/incidents/evaluation/groups.ts'
+import type { Group } from '../../capabilities/incidents/rules/groups.ts'
 import type { Rule } from '../../capabilities/incidents/rules/rule.ts'
 import { printable } from '../../kernel/printable.ts'
 import { apiSettings, askApi } from '../ask-api.ts'

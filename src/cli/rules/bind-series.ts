@@ -1,5 +1,5 @@
-import { type Group, groupKey } from '../../capabilities/incidents/evaluation/groups.ts'
 import { rateSignals, signals } from '../../capabilities/incidents/rules/condition-kinds.ts'
+import { type Group, groupKey } from '../../capabilities/incidents/rules/groups.ts'
 import { dimensions, type Rule } from '../../capabilities/incidents/rules/rule.ts'
 import { matchesGlob } from '../../kernel/glob.ts'
 import { type Fault, faultAt } from '../lint/fault.ts'

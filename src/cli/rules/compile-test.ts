@@ -1,8 +1,8 @@
-import { type Group, groupKey } from '../../capabilities/incidents/evaluation/groups.ts'
 import {
   type Suppression,
   suppressionBody,
 } from '../../capabilities/incidents/muting/suppression.ts'
+import { type Group, groupKey } from '../../capabilities/incidents/rules/groups.ts'
 import type { Rule } from '../../capabilities/incidents/rules/rule.ts'
 import { durationMs } from '../../kernel/duration.ts'
 import { parseWritten } from '../zod-faults.ts'

@@ -1,6 +1,6 @@
-import type { Group } from '../../capabilities/incidents/evaluation/groups.ts'
+import { groupsOfTask, matchesChange } from '../../capabilities/incidents/evaluation/event-match.ts'
+import type { Group } from '../../capabilities/incidents/rules/groups.ts'
 import type { Rule } from '../../capabilities/incidents/rules/rule.ts'
-import { groupsOfTask, matchesChange } from '../../capabilities/incidents/worker/event-match.ts'
 import { ledgerMatches } from '../../capabilities/incidents/worker/ledger-matches.ts'
 import type { TestCase } from './test-file.ts'
 

@@ -1,6 +1,6 @@
 import type { Sample } from '../../capabilities/incidents/evaluation/contract.ts'
-import { type Group, groupKey } from '../../capabilities/incidents/evaluation/groups.ts'
 import { effectiveTiers } from '../../capabilities/incidents/rules/burn-tiers.ts'
+import { type Group, groupKey } from '../../capabilities/incidents/rules/groups.ts'
 import type { Dimension, Rule } from '../../capabilities/incidents/rules/rule.ts'
 import { durationMs } from '../../kernel/duration.ts'
 import type { PointValue } from './series.ts'

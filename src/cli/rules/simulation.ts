@@ -1,5 +1,4 @@
 import type { GroupState, Sample } from '../../capabilities/incidents/evaluation/contract.ts'
-import { type Group, groupKey } from '../../capabilities/incidents/evaluation/groups.ts'
 import { isPartial } from '../../capabilities/incidents/evaluation/outcome.ts'
 import { planSlots } from '../../capabilities/incidents/evaluation/slots.ts'
 import { afterReopen, afterResolve } from '../../capabilities/incidents/evaluation/step.ts'
@@ -24,6 +23,7 @@ import {
   type Suppression,
 } from '../../capabilities/incidents/muting/suppression.ts'
 import { dedupKey } from '../../capabilities/incidents/rules/dedup-key.ts'
+import { type Group, groupKey } from '../../capabilities/incidents/rules/groups.ts'
 import type { Rule } from '../../capabilities/incidents/rules/rule.ts'
 import { forgetAfter_ms } from '../../capabilities/incidents/rules/rule-faults.ts'
 import { countMatches, groupsOfRecord } from './event-records.ts'

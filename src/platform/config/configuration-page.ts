@@ -30,7 +30,6 @@ import { verificationSettings } from './settings/verification-settings.ts'
 import {
   auditSettings,
   jobSettings,
-  judgeSettings,
   notificationSettings,
   workerSettings,
 } from './settings/worker-settings.ts'
@@ -50,7 +49,6 @@ const sections: readonly (readonly [heading: string, group: Record<string, z.Zod
   ['Worker', workerSettings],
   ['Jobs and retention', jobSettings],
   ['Audit', auditSettings],
-  ['Judge', judgeSettings],
   ['Verification', verificationSettings],
   ['Certification', certificationSettings],
   ['Notifications', notificationSettings],

@@ -135,14 +135,16 @@ const texts = fc.string({ unit: 'grapheme', minLength: 1 }).filter((one) => !/\0
 test('only one end of line is removed, and every other character is kept', () => {
   fc.assert(
     fc.property(texts, (value) => {
-      const { judge_api_key } = loadConfig('worker', {
-        LOOPTRACE_JUDGE_API_KEY_FILE: fileWith(`${value}\n`),
+      const { audit_stream_webhook_headers } = loadConfig('worker', {
+        LOOPTRACE_AUDIT_STREAM_WEBHOOK_HEADERS_FILE: fileWith(`${value}\n`),
       })
-      expect(judge_api_key).toBe(value)
+      expect(audit_stream_webhook_headers).toBe(value)
     }),
   )
-  const two = loadConfig('worker', { LOOPTRACE_JUDGE_API_KEY_FILE: fileWith(' a\n\n') })
-  expect(two.judge_api_key).toBe(' a\n')
+  const two = loadConfig('worker', {
+    LOOPTRACE_AUDIT_STREAM_WEBHOOK_HEADERS_FILE: fileWith(' a\n\n'),
+  })
+  expect(two.audit_stream_webhook_headers).toBe(' a\n')
 })
 
 test('the address of PostgreSQL has the password of the file', () => {
@@ -156,11 +158,11 @@ test('the address of PostgreSQL has the password of the file', () => {
 test('an empty file counts as unset, as an empty variable does', () => {
   const env = {
     LOOPTRACE_CLICKHOUSE_PASSWORD_FILE: fileWith('\n'),
-    LOOPTRACE_JUDGE_API_KEY_FILE: '',
+    LOOPTRACE_AUDIT_STREAM_WEBHOOK_HEADERS_FILE: '',
   }
   const config = loadConfig('worker', env)
   expect(config.clickhouse_password).toBeUndefined()
-  expect(config.judge_api_key).toBeUndefined()
+  expect(config.audit_stream_webhook_headers).toBeUndefined()
 })
 
 test('a setting that is itself the path of a file is not read', () => {

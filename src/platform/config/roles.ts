@@ -27,7 +27,6 @@ import { verificationSettings } from './settings/verification-settings.ts'
 import {
   auditSettings,
   jobSettings,
-  judgeSettings,
   notificationSettings,
   workerSettings,
 } from './settings/worker-settings.ts'
@@ -59,7 +58,6 @@ export const roleSchemas = {
     ...taskSettings,
     ...querySettings,
     ...knowledgeSettings,
-    ...judgeSettings,
     ...verificationSettings,
     ...ingestSettings,
     ...recordingSettings,
@@ -79,7 +77,6 @@ export const roleSchemas = {
     ...workerSettings,
     ...auditSettings,
     ...jobSettings,
-    ...judgeSettings,
     ...verificationSettings,
     ...certificationSettings,
     ...blobsSettings,
@@ -118,7 +115,6 @@ export const roleSchemas = {
     ...workerSettings,
     ...auditSettings,
     ...jobSettings,
-    ...judgeSettings,
     ...verificationSettings,
     ...accessSettings,
     ...mailSettings,

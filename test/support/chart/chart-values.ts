@@ -37,8 +37,8 @@ export const fullValues = {
     pathStyle: true,
     existingSecret: 's3',
   },
-  settings: { log_level: 'debug', judge_url: 'https://judge.example.com', judge_model: 'gpt' },
-  secretSettings: { judge_api_key: { secret: 'judge', key: 'api-key' } },
+  settings: { log_level: 'debug', audit_days: '400', judge_budget_cents_per_day: '50' },
+  secretSettings: { smtp_url: { secret: 'mail', key: 'url' } },
   certification: { existingSecret: 'release-signing' },
   verification: {
     models: [

@@ -1,5 +1,5 @@
 import type { Sample } from '../../../src/capabilities/incidents/evaluation/contract.ts'
-import { type Group, groupKey } from '../../../src/capabilities/incidents/evaluation/groups.ts'
+import { type Group, groupKey } from '../../../src/capabilities/incidents/rules/groups.ts'
 import type { Dimension, Rule } from '../../../src/capabilities/incidents/rules/rule.ts'
 import { durationMs } from '../../../src/kernel/duration.ts'
 import { matchesGlob } from '../../../src/kernel/glob.ts'

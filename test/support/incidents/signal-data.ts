@@ -5,6 +5,7 @@ import type { Finding } from '../../../src/capabilities/detection/index.ts'
 import { type Rule, ruleShape } from '../../../src/capabilities/incidents/rules/rule.ts'
 import { durationMs } from '../../../src/kernel/duration.ts'
 import { newId } from '../../../src/kernel/ids.ts'
+import { findingKinds } from '../../../src/model/finding-kind.ts'
 import type { LedgerEntry } from '../../../src/model/ledger-entry.ts'
 import type { Observation } from '../../../src/model/observation.ts'
 import { scenarioEnvironment } from '../../../src/model/reserved-environment.ts'
@@ -219,7 +220,7 @@ const calls = fc.record({
 })
 
 const findings = fc.record({
-  kind: fc.constantFrom('loop', 'failure', 'context', 'claim'),
+  kind: fc.constantFrom(...findingKinds),
   type: fc.constantFrom('lost_context', 'context_overflow', 'repeat_call'),
   severity: fc.constantFrom('info', 'low', 'high', 'critical'),
   state: fc.constantFrom('open', 'recovered', 'withdrawn'),

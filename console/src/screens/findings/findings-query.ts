@@ -1,6 +1,7 @@
 import type { AggregateQuery, FindingKind } from '../../api/schema.gen.d.ts'
 import type { Search } from '../../app/search.ts'
 import { rangeOf } from '../../app/time-range.ts'
+import { findingKinds } from '../../ui/finding-kinds.ts'
 import { type SeverityName, severities } from '../incidents/inbox-query.ts'
 
 /** Fields by which the chart is stacked. */
@@ -10,8 +11,6 @@ export const groupings = [
   ['severity', 'By severity'],
   ['detector', 'By detector'],
 ] as const
-
-export const findingKinds: readonly FindingKind[] = ['loop', 'failure', 'context', 'claim']
 
 /** The filters of the screen, as the URL has them. */
 export type FindingsFilter = {

@@ -1,5 +1,6 @@
-import type { FindingKind, Severity } from '../../api/schema.gen.d.ts'
+import type { Severity } from '../../api/schema.gen.d.ts'
 import { CheckField, faultAt, SelectField, TextField } from '../../ui/fields.tsx'
+import { findingKinds } from '../../ui/finding-kinds.ts'
 import { severities } from '../incidents/inbox-query.ts'
 import { ListField, NumberField } from './list-field.tsx'
 import type { FieldsProps } from './rule-fields.tsx'
@@ -10,8 +11,6 @@ const sources = [
   ['verification', 'Verifications'],
   ['ledger', 'Entries of the completeness ledger'],
 ] as const
-
-const findingKinds: readonly FindingKind[] = ['loop', 'failure', 'context', 'claim']
 
 type Event = NonNullable<FieldsProps['draft']['event']>
 type Match = Event['match']

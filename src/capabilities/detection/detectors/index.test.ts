@@ -3,9 +3,12 @@ import { expect, test } from 'vitest'
 import { type AgentRun, agentRun } from '../../../../test/corpus/agent-run.ts'
 import { findingsOf } from '../../../../test/support/failure-findings.ts'
 import { fuzzRuns } from '../../../../test/support/suite/budget.ts'
-import { findingKinds, findingTypes, verificationTypes } from '../../../model/finding-kind.ts'
+import {
+  findingDeclarations,
+  findingKinds,
+  verificationTypes,
+} from '../../../model/finding-kind.ts'
 import { findingPlaces_max } from '../contract.ts'
-import { failureTypes } from '../facts/finding-parts.ts'
 import { detectors, failureDetectors } from './index.ts'
 
 const send = { name: 'send_email', args: { to: 'a' } }
@@ -31,15 +34,16 @@ const deeds: readonly ((run: AgentRun) => AgentRun)[] = [
   (run) => run.parallel((one) => one.user('Sub').tool(send, 'Error: no').assistant('1')),
 ]
 
-test('every type belongs to a detector, and names are unique', () => {
-  expect(failureDetectors.flatMap(({ types }) => types).sort()).toEqual([...failureTypes].sort())
-  expect(new Set(failureDetectors.map(({ name }) => name)).size).toBe(failureDetectors.length)
+test('names of detectors are unique', () => {
+  expect(new Set(detectors.map(({ name }) => name)).size).toBe(detectors.length)
 })
 
 test('the model names the types of all detectors, by their kind', () => {
   for (const kind of findingKinds) {
     const declared = detectors.filter((one) => one.kind === kind).flatMap(({ types }) => types)
-    const own = findingTypes[kind].filter((type) => !verificationTypes.some((one) => one === type))
+    const own = findingDeclarations[kind].types.filter(
+      (type) => !verificationTypes.some((one) => one === type),
+    )
     expect([...new Set(declared)].sort()).toEqual(own.toSorted())
   }
 })

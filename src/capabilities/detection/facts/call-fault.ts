@@ -1,5 +1,5 @@
+import type { FindingType } from '../../../model/finding-kind.ts'
 import type { ModelCall } from '../reconstruction/index.ts'
-import type { FailureType } from './finding-parts.ts'
 import { remember } from './remember.ts'
 
 /**
@@ -7,7 +7,7 @@ import { remember } from './remember.ts'
  * failure; a client that disconnects is no failure.
  */
 export type CallFault =
-  | Extract<FailureType, `provider_${string}` | 'content_filter'>
+  | Extract<FindingType<'failure'>, `provider_${string}` | 'content_filter'>
   | 'context_overflow'
 
 /** Returns the reason why a call failed; null if it succeeded or the client disconnected. */

@@ -1,9 +1,9 @@
+import type { FindingType } from '../../../model/finding-kind.ts'
 import { type Evidence, type FindingDraft, findingPlaces_max, type Severity } from '../contract.ts'
 import type { Place, TaskRun, ToolUse } from '../reconstruction/index.ts'
 import {
   cutText,
   easeSeverity,
-  type FailureType,
   noWaste,
   placeKey,
   placeOf,
@@ -17,7 +17,7 @@ import { isRecovered } from './tool-troubles.ts'
 
 /** The facts of a loop finding. */
 type LoopFacts = {
-  type: string
+  type: FindingType<'loop'>
   severity: Severity
   summary: string
   /** All steps of the loop, in order; at least one. */
@@ -102,7 +102,7 @@ export function getRepetitionConfidence(found: Repetition): number {
 
 /** The facts of a failure finding. */
 type Failure = {
-  type: FailureType
+  type: FindingType<'failure'>
   /** Severity before it is lowered for a recovery. */
   severity: Severity
   recovered: boolean
@@ -143,17 +143,9 @@ export function toFailureDraft(failure: Failure): FindingDraft {
   }
 }
 
-type ContextType =
-  | 'lost_context'
-  | 'contradicted_fact'
-  | 'repeated_question'
-  | 'context_truncated'
-  | 'context_overflow'
-  | 'conversation_reset'
-
 /** The facts of a context finding. */
 type ContextFacts = {
-  type: ContextType
+  type: FindingType<'context'>
   /** Severity before it is lowered for a recovery. */
   severity: Severity
   /** Distinguishes findings of one type that start at the same call. */

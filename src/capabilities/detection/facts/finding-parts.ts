@@ -153,24 +153,3 @@ export const providerErrorTypes = [
   'provider_connection',
   'provider_error',
 ] as const
-
-/** Types of failures. */
-export const failureTypes = [
-  ...providerErrorTypes,
-  'output_truncated',
-  'content_filter',
-  'refusal',
-  'empty_completion',
-  'unknown_tool',
-  'arguments_not_json',
-  'arguments_invalid',
-  'orphan_call',
-  'orphan_result',
-  'tool_outage',
-  'tool_failure',
-  'false_success',
-  'duplicate_side_effect',
-  'premature_stop',
-  'budget_exceeded',
-] as const
-export type FailureType = (typeof failureTypes)[number]

@@ -1,35 +1,22 @@
-import { createServer, type Server } from 'node:http'
-import type { AddressInfo } from 'node:net'
-import { afterEach, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { agentRun } from '../../../../test/corpus/agent-run.ts'
 import { runOf } from '../../../../test/support/detect-one.ts'
-import { createContextJudge, type JudgeSettings, type JudgeSpend } from './context-judge.ts'
+import {
+  type ModelServer,
+  materialOf,
+  replyChat,
+  serveModel,
+} from '../../../../test/support/model-server.ts'
+import { openChatModel } from '../../../platform/models/index.ts'
+import { createContextJudge, type JudgeSpend } from './context-judge.ts'
 import { buildQuestion, getJudgeableDigests } from './question.ts'
 
-const servers: Server[] = []
-afterEach(() => {
-  for (const server of servers.splice(0)) server.close()
-})
-
-type Got = { authorization: string | undefined; body: string; path: string | undefined }
-
-/** A model that answers with this content, and the requests it received. */
-async function model(content: string, status = 200): Promise<{ url: string; got: Got[] }> {
-  const got: Got[] = []
-  const server = createServer(async (request, response) => {
-    let body = ''
-    for await (const chunk of request) body += chunk
-    got.push({ authorization: request.headers.authorization, body, path: request.url })
-    response.writeHead(status, {
-      location: 'http://127.0.0.1:1/',
-      'content-type': 'application/json',
-    })
-    response.end(JSON.stringify({ choices: [{ message: { content } }] }))
-  })
-  servers.push(server)
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`, got }
-}
+/** A model that answers with this content. */
+const model = (content: string, status = 200) =>
+  serveModel((response) =>
+    status === 200 ? replyChat(response, content) : response.writeHead(status, redirect).end(),
+  )
+const redirect = { location: 'http://127.0.0.1:1/' }
 
 const run = runOf(
   agentRun('judged').system('Always answer in French.').user('Bonjour').assistant('Hello!'),
@@ -50,27 +37,28 @@ function spendUpTo(): JudgeSpend & { booked: Map<string, bigint> } {
   }
 }
 
-const settingsFor = (url: string, more: Partial<JudgeSettings> = {}): JudgeSettings => ({
-  url,
-  model: 'judge-1',
-  api_key: 'secret-of-the-judge',
-  allowed_hosts: ['127.0.0.1'],
-  timeout_ms: 5_000,
-  nano_dollars_per_token: 1_000n,
-  nano_dollars_per_day_max: 10_000_000n,
-  ...more,
-})
+const endpoint = {
+  ...{ name: 'judge-1', type: 'openai' as const, model: 'gpt-judge', timeout_ms: 5_000 },
+  ...{ use: ['lost_context'] as const, api_key: 'secret-of-the-judge' },
+  ...{ cents_per_million_input: 100, cents_per_million_output: 100 },
+}
+type More = Partial<{ timeout_ms: number; max: bigint; spend: JudgeSpend; at_ms: number }>
 
 /** Asks about the whole run. */
-function asked(settings: JudgeSettings, spend: JudgeSpend = spendUpTo(), at_ms = now_ms) {
+function asked({ url, outbound }: ModelServer, more: More = {}) {
+  const { max = 10_000_000n, spend = spendUpTo(), timeout_ms = 5_000, at_ms = now_ms } = more
   const question = buildQuestion(run, undefined)
   if (question === undefined) throw new Error('there is nothing to ask')
+  const settings = {
+    model: openChatModel({ ...endpoint, url, timeout_ms }, outbound),
+    nano_dollars_per_day_max: max,
+  }
   return createContextJudge(settings, spend)({ run, question, now_ms: at_ms })
 }
 
 test('adds the breaches that the model names, marked as judged', async () => {
-  const { url, got } = await model(breach)
-  const judgement = await asked(settingsFor(url))
+  await using server = await model(breach)
+  const judgement = await asked(server)
   expect(judgement).toMatchObject({
     outcome: 'answered',
     findings: [
@@ -87,69 +75,52 @@ test('adds the breaches that the model names, marked as judged', async () => {
       },
     ],
   })
-  expect(got).toMatchObject([
-    { path: '/v1/chat/completions', authorization: 'Bearer secret-of-the-judge' },
-  ])
+  const [seen] = server.seen
+  expect(seen).toMatchObject({
+    ...{ path: '/v1/chat/completions', authorization: 'Bearer secret-of-the-judge' },
+    body: { model: 'gpt-judge', response_format: { type: 'json_schema' } },
+  })
+  expect(seen && materialOf(seen)).toMatchObject({
+    statements: [{ at: 0, role: 'system', quote: 'Always answer in French.' }],
+    answers: [{ at: 0, holds: [0], text: 'Hello!' }],
+  })
   expect(
     JSON.stringify(judgement, (_key, value) => (typeof value === 'bigint' ? '' : value)),
   ).not.toContain('secret-of')
 })
 
-test('sends no authorization without a key', async () => {
-  const { url, got } = await model(breach)
-  await asked(settingsFor(url, { api_key: undefined }))
-  expect(got).toMatchObject([{ authorization: undefined }])
-})
-
 test('ignores breaches of statements it was not given', async () => {
-  const { url } = await model('{"breaches":[{"statement":7,"answer":0,"why":"x"}]}')
-  expect(await asked(settingsFor(url))).toEqual({ outcome: 'answered', findings: [] })
+  await using server = await model('{"breaches":[{"statement":7,"answer":0,"why":"x"}]}')
+  expect(await asked(server)).toEqual({ outcome: 'answered', findings: [] })
 })
 
 test('stops at the daily budget of a project', async () => {
-  const { url, got } = await model(breach)
-  const spend = spendUpTo()
-  const settings = settingsFor(url, { nano_dollars_per_day_max: 1_800_000n })
-  await asked(settings, spend)
-  expect(await asked(settings, spend)).toEqual({
+  await using server = await model(breach)
+  const about = { spend: spendUpTo(), max: 2_500_000n }
+  await asked(server, about)
+  expect(await asked(server, about)).toEqual({
     outcome: 'over_budget',
     reason: 'the daily budget is spent',
   })
-  expect(await asked(settings, spend, now_ms + 86_400_000)).toMatchObject({ outcome: 'answered' })
-  expect(got).toHaveLength(2)
+  const tomorrow = { ...about, at_ms: now_ms + 86_400_000 }
+  expect(await asked(server, tomorrow)).toMatchObject({ outcome: 'answered' })
+  expect(server.seen).toHaveLength(2)
 })
 
 test.each([
-  ['no JSON', 'I think so.', 200, 'the answer does not have the requested form'],
-  ['an error', breach, 500, 'the endpoint answered 500'],
-  ['a redirect', breach, 307, 'the endpoint answered 307'],
+  ['no JSON', 'I think so.', 200, 'model judge-1 did not answer in the requested form'],
+  ['an error', breach, 401, 'model judge-1: the endpoint answered 401'],
+  ['a redirect', breach, 307, 'model judge-1: the endpoint answered 307'],
 ])('%s adds nothing', async (_what, content, status, reason) => {
-  const { url } = await model(content, status)
-  expect(await asked(settingsFor(url))).toEqual({ outcome: 'failed', reason })
+  await using server = await model(content, status)
+  expect(await asked(server)).toEqual({ outcome: 'failed', reason })
 })
 
 test('fails if the model does not answer in time', async () => {
-  const server = createServer(() => undefined)
-  servers.push(server)
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  const { port } = server.address() as AddressInfo
-  const settings = settingsFor(`http://127.0.0.1:${port}/v1`, { timeout_ms: 100 })
-  const reason = 'the endpoint took too long'
-  expect(await asked(settings)).toEqual({ outcome: 'failed', reason })
+  await using server = await serveModel(() => undefined)
+  const reason = 'model judge-1: it did not answer in time'
+  expect(await asked(server, { timeout_ms: 100 })).toEqual({ outcome: 'failed', reason })
 })
-
-test.each(['127.0.0.1', 'localhost', '[::ffff:0:7f00:1]', '[3fff::1]'])(
-  'does not connect to %s unless it is allowed',
-  async (host) => {
-    const { url, got } = await model(breach)
-    const settings = settingsFor(url.replace('127.0.0.1', host), { allowed_hosts: [] })
-    expect(await asked(settings)).toMatchObject({
-      outcome: 'failed',
-      reason: expect.stringMatching(/public/),
-    })
-    expect(got).toEqual([])
-  },
-)
 
 test('asks nothing about a run without statements', () => {
   const plain = runOf(agentRun('plain').user('Hello').assistant('Hello!'))

@@ -1,32 +1,23 @@
 import { z } from 'zod'
-import { type Outbound, openOutbound } from '../../../platform/outbound/index.ts'
+import {
+  type ChatModel,
+  PaidCallFailed,
+  type PaidReply,
+  type PricedCall,
+  readAnswer,
+} from '../../../platform/models/index.ts'
 import { sql } from '../../../platform/relational/index.ts'
 import type { Logger, Metrics } from '../../../platform/telemetry/index.ts'
 import type { FindingDraft } from '../contract.ts'
 import { placeOf, toContextDraft } from '../facts/index.ts'
 import type { DetectionDb } from '../ports.ts'
 import type { TaskRun } from '../reconstruction/index.ts'
-import { JudgeUnavailable, postJson } from './post-json.ts'
 import type { JudgeQuestion } from './question.ts'
 
-/** Settings of the judge model; without them no question is sent. */
+/** The model that is asked. Without one no question is sent. */
 export type JudgeSettings = {
-  /** Base URL of an OpenAI-compatible endpoint, such as `https://api.openai.com/v1`. */
-  url: string
-  model: string
-  /**
-   * Read from the configuration only; never in a log, error or finding. Undefined for an open
-   * endpoint.
-   */
-  api_key: string | undefined
-  /** Hosts that may have non-public addresses, in lower case. */
-  allowed_hosts: readonly string[]
-  timeout_ms: number
-  /**
-   * Maximum cost of a token in billionths of a dollar; questions are charged before they are sent.
-   */
-  nano_dollars_per_token: bigint
-  /** Maximum cost per project and day (UTC). */
+  model: ChatModel
+  /** Maximum cost per project and day (UTC); questions are charged before they are sent. */
   nano_dollars_per_day_max: bigint
 }
 
@@ -60,41 +51,33 @@ export type Judgement =
 
 const breaches_max = 30
 const output_tokens_max = 800
-const answer_bytes_max = 262_144
+/** Maximum time for an answer, with the repeated requests; below the lease of a claim. */
+const answer_ms_max = 100_000
 /** Maximum confidence of a model's finding, below that of a rule. */
 const confidence_max = 0.6
 
 /** Creates a judge. Rejects only with errors of `spend`. */
-export function createContextJudge(settings: JudgeSettings, spend: JudgeSpend): ContextJudge {
-  const outbound = openOutbound({ allowed: [], trusted_hosts: settings.allowed_hosts })
+export function createContextJudge(
+  { model, nano_dollars_per_day_max: max }: JudgeSettings,
+  spend: JudgeSpend,
+): ContextJudge {
   return async ({ run, question, now_ms, signal }) => {
-    const isBooked = await spend.book({
-      project_id: run.project_id,
-      day: new Date(now_ms).toISOString().slice(0, 10),
-      nano_dollars: BigInt(estimateTokens(question)) * settings.nano_dollars_per_token,
-      max: settings.nano_dollars_per_day_max,
-    })
+    const { data } = question
+    const call = model.ask({ instructions, schema, output_tokens_max, data })
+    const { nano_dollars_max: nano_dollars } = call
+    const day = new Date(now_ms).toISOString().slice(0, 10)
+    const isBooked = await spend.book({ project_id: run.project_id, day, nano_dollars, max })
     if (!isBooked) return { outcome: 'over_budget', reason: 'the daily budget is spent' }
-    try {
-      const breaches = parseBreaches(await ask({ ...settings, outbound }, question.text, signal))
-      const { model } = settings
-      return { outcome: 'answered', findings: toFindings(run, question, { breaches, model }) }
-    } catch (error) {
-      if (!(error instanceof JudgeUnavailable)) throw error
-      const outcome = signal?.aborted === true ? 'aborted' : 'failed'
-      return { outcome, reason: error.message }
+    const sent = await send(call, signal)
+    if ('outcome' in sent) return sent
+    const answer = readAnswer(sent.reply, breachesSchema)
+    if (answer === undefined) {
+      const reason = `model ${model.name} did not answer in the requested form`
+      return { outcome: 'failed', reason }
     }
+    return { outcome: 'answered', findings: toFindings(run, question, { ...answer, model }) }
   }
 }
-
-/** Estimates the maximum tokens of a question and its answer. */
-function estimateTokens({ text }: JudgeQuestion): number {
-  const bytes = Buffer.byteLength(instructions) + Buffer.byteLength(text)
-  return Math.ceil(bytes / bytes_per_token_min) + output_tokens_max
-}
-
-/** Minimum average bytes per token in every language that models support. */
-const bytes_per_token_min = 2
 
 const instructions =
   'You are given statements of a conversation and answers given in it, as JSON. `holds` of an ' +
@@ -103,32 +86,27 @@ const instructions =
   'contradicts it. Reply with JSON only: ' +
   '{"breaches":[{"statement":0,"answer":0,"why":"one sentence"}]}; an empty list when none does.'
 
-async function ask(
-  settings: JudgeSettings & { outbound: Outbound },
-  text: string,
-  signal: AbortSignal | undefined,
-): Promise<unknown> {
-  const { outbound, url, model, api_key, timeout_ms } = settings
-  return postJson(outbound, {
-    url: `${url.replace(/\/$/, '')}/chat/completions`,
-    headers: api_key === undefined ? {} : { authorization: `Bearer ${api_key}` },
-    body: {
-      model,
-      temperature: 0,
-      max_tokens: output_tokens_max,
-      response_format: { type: 'json_object' },
-      messages: [
-        { role: 'system', content: instructions },
-        { role: 'user', content: text },
-      ],
+const schema = {
+  type: 'object',
+  properties: {
+    breaches: {
+      type: 'array',
+      items: {
+        type: 'object',
+        properties: {
+          statement: { type: 'integer' },
+          answer: { type: 'integer' },
+          why: { type: 'string' },
+        },
+        required: ['statement', 'answer', 'why'],
+        additionalProperties: false,
+      },
     },
-    ...{ timeout_ms, answer_bytes_max, signal },
-  })
+  },
+  required: ['breaches'],
+  additionalProperties: false,
 }
 
-const completionSchema = z.object({
-  choices: z.array(z.object({ message: z.object({ content: z.string() }) })).min(1),
-})
 const breachSchema = z.object({
   statement: z.int().nonnegative(),
   answer: z.int().nonnegative(),
@@ -137,19 +115,27 @@ const breachSchema = z.object({
 type Breach = z.infer<typeof breachSchema>
 const breachesSchema = z.object({ breaches: z.array(breachSchema).max(breaches_max) })
 
-function parseBreaches(answer: unknown): Breach[] {
+type Unanswered = Exclude<Judgement, { outcome: 'answered' }>
+
+async function send(
+  call: PricedCall,
+  signal: AbortSignal | undefined,
+): Promise<PaidReply | Unanswered> {
+  const deadline = AbortSignal.timeout(answer_ms_max)
   try {
-    const { choices } = completionSchema.parse(answer)
-    return breachesSchema.parse(JSON.parse(choices[0]?.message.content ?? '')).breaches
-  } catch (cause) {
-    throw new JudgeUnavailable('the answer does not have the requested form', { cause })
+    return await call.send(signal ? AbortSignal.any([signal, deadline]) : deadline)
+  } catch (error) {
+    if (signal?.aborted) return { outcome: 'aborted', reason: 'the request was ended' }
+    if (error instanceof PaidCallFailed) return { outcome: 'failed', reason: error.message }
+    if (!deadline.aborted) throw error
+    return { outcome: 'failed', reason: `model ${call.model}: it did not answer in time` }
   }
 }
 
 function toFindings(
   run: TaskRun,
   { statements, answers }: JudgeQuestion,
-  { breaches, model }: { breaches: readonly Breach[]; model: string },
+  { breaches, model }: { breaches: readonly Breach[]; model: ChatModel },
 ): FindingDraft[] {
   return breaches.flatMap(({ statement: statementIndex, answer: answerIndex, why }) => {
     const statement = statements[statementIndex]
@@ -170,7 +156,7 @@ function toFindings(
         begins_at: placeOf(answer.call),
         recovered: false,
         confidence: confidence_max,
-        evidence: { judge: model, slot: statement.slot, said_by: statement.role },
+        evidence: { judge: model.name, slot: statement.slot, said_by: statement.role },
       }),
     ]
   })

@@ -14,7 +14,8 @@ type AskedAnswer = {
 
 /** A question to the judge: answers, and the statements valid when they were given. */
 export type JudgeQuestion = {
-  text: string
+  /** The statements and answers, as the model reads them. */
+  data: Record<string, unknown>
   statements: readonly MemoryEntry[]
   answers: readonly AskedAnswer[]
 }
@@ -48,14 +49,14 @@ export function buildQuestion(
     answer,
     holds: answer.active.flatMap((entry) => places.get(entryKey(entry)) ?? []),
   }))
-  const text = JSON.stringify({
+  const data = {
     statements: statements.map(({ role, quote }, at) => ({ at, role, quote })),
     answers: answers.map(({ answer, holds }, at) => ({
       ...{ at, holds },
       text: answer.message.text.slice(0, answer_chars_max).toWellFormed(),
     })),
-  })
-  return { text, statements, answers }
+  }
+  return { data, statements, answers }
 }
 
 /** Returns the latest answers with text and at least one valid statement, in order of steps. */

@@ -3,8 +3,8 @@ import { expect, test } from 'vitest'
 import { dueSlots } from '../../../../test/support/incidents/due-slots.ts'
 import { type Places, placesAfter } from '../../../../test/support/incidents/group-places.ts'
 import { durationMs } from '../../../kernel/duration.ts'
+import { admitGroups } from '../rules/groups.ts'
 import { ruleShape } from '../rules/rule.ts'
-import { admitGroups } from './groups.ts'
 import { planSlots } from './slots.ts'
 
 const evaluations = 2_000

@@ -5,9 +5,9 @@ import { refuseUnstorable } from '../../../model/storable.ts'
 import { defineRoute, type Route } from '../../../platform/http/index.ts'
 import { noteField } from '../api/incidents/moves.ts'
 import { snoozeLength } from '../api/incidents/snooze.ts'
+import { type LinkAction, readLink } from '../messages/link-token.ts'
 import type { MoveRequest } from '../store/moves.ts'
 import { type LinkRoutesDeps, linkNotFound, linkRoute, toAnswer, token } from './contract.ts'
-import { type LinkAction, readLink } from './link-token.ts'
 import { useLink } from './links-store.ts'
 
 /** POST /api/v2/observability/incident-links/confirm: does what a link is for, once. */

@@ -4,9 +4,9 @@ import type { Clock } from '../../../kernel/time.ts'
 import { record } from '../../../model/named-schemas.ts'
 import { Answer } from '../../../platform/http/index.ts'
 import { incidentSchema } from '../incident-view.ts'
+import { type LinkAction, linkActions } from '../messages/link-token.ts'
 import type { IncidentDb } from '../ports.ts'
 import { toIncidentView } from '../store/incident-row.ts'
-import { type LinkAction, linkActions } from './link-token.ts'
 import type { Linked } from './links-store.ts'
 
 /** Dependencies of the routes of links. */

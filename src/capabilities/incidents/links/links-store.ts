@@ -3,10 +3,10 @@ import { currentCall } from '../../../platform/audit/index.ts'
 import { sql } from '../../../platform/relational/index.ts'
 import { hasAnswerLinks } from '../channels/channel.ts'
 import { configOf, type StoredChannel } from '../channels/channel-secrets.ts'
+import type { IncidentLink } from '../messages/link-token.ts'
 import type { IncidentDb } from '../ports.ts'
 import type { StoredIncident } from '../store/incident-row.ts'
 import { type MoveRequest, moveInTransaction } from '../store/moves.ts'
-import type { IncidentLink } from './link-token.ts'
 
 /** An incident with the link's channel and project. */
 export type Linked = {

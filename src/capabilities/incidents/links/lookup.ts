@@ -1,7 +1,7 @@
 import { record } from '../../../model/named-schemas.ts'
 import { defineRoute, type Route } from '../../../platform/http/index.ts'
+import { readLink } from '../messages/link-token.ts'
 import { type LinkRoutesDeps, linkNotFound, linkRoute, toAnswer, token } from './contract.ts'
-import { readLink } from './link-token.ts'
 import { findLinked } from './links-store.ts'
 
 /** POST /api/v2/observability/incident-links/lookup: the move and the incident of a link. Changes nothing. */

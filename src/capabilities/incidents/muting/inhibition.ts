@@ -1,5 +1,5 @@
-import type { Group } from '../evaluation/groups.ts'
 import type { Incident } from '../life-cycle/incident.ts'
+import type { Group } from '../rules/groups.ts'
 import type { Inhibition, Rule } from '../rules/rule.ts'
 
 /** An incident that may inhibit others, as one of its rules and groups. */

@@ -5,8 +5,8 @@ import { matchesGlob } from '../../../kernel/glob.ts'
 import { expected } from '../../../model/list-query.ts'
 import { record } from '../../../model/named-schemas.ts'
 import { type Severity, severities } from '../../../model/severity.ts'
-import type { Group } from '../evaluation/groups.ts'
 import { duration } from '../rules/condition-kinds.ts'
+import type { Group } from '../rules/groups.ts'
 import { dimensions } from '../rules/rule.ts'
 
 const matchedField = new RegExp(

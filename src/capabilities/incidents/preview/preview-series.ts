@@ -1,7 +1,7 @@
 import { durationMs } from '../../../kernel/duration.ts'
 import type { Sample } from '../evaluation/contract.ts'
-import { type Group, groupKey } from '../evaluation/groups.ts'
 import { sampleValue } from '../evaluation/sample-value.ts'
+import { type Group, groupKey } from '../rules/groups.ts'
 import type { Rule } from '../rules/rule.ts'
 
 /** A point of a series: the value nearest to firing of some slots. */

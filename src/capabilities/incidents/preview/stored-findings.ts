@@ -5,9 +5,9 @@ import type {
   Kysely,
   TaskTables,
 } from '../../../platform/relational/index.ts'
-import type { Group } from '../evaluation/groups.ts'
+import { groupsOfTask, type MatchedFinding, matchesChange } from '../evaluation/event-match.ts'
+import type { Group } from '../rules/groups.ts'
 import type { Rule } from '../rules/rule.ts'
-import { groupsOfTask, type MatchedFinding, matchesChange } from '../worker/event-match.ts'
 import type { Range } from './rule-preview.ts'
 
 type FindingsDb = Kysely<IncidentTables & TaskTables & DetectionTables>

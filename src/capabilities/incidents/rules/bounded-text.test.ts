@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
-import { boundedGroup, groupKey } from '../evaluation/groups.ts'
 import { boundedText } from './bounded-text.ts'
 import { dedupKey } from './dedup-key.ts'
+import { boundedGroup, groupKey } from './groups.ts'
 
 const size = (text: string) => Buffer.byteLength(JSON.stringify(text))
 

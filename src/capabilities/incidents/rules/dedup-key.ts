@@ -1,6 +1,6 @@
 import { canonicalJson } from '../../../kernel/canonical-json.ts'
-import type { Group } from '../evaluation/groups.ts'
 import { boundedText } from './bounded-text.ts'
+import type { Group } from './groups.ts'
 import type { Rule } from './rule.ts'
 
 /** A placeholder, or anything that looks like one. */

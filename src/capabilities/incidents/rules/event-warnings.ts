@@ -1,4 +1,8 @@
-import { findingKinds, findingTypes, verificationTypes } from '../../../model/finding-kind.ts'
+import {
+  findingDeclarations,
+  findingKinds,
+  verificationTypes,
+} from '../../../model/finding-kind.ts'
 import type { EventMatch } from './condition-kinds.ts'
 import type { Fault } from './kind-faults.ts'
 
@@ -15,7 +19,7 @@ export function eventWarnings(event: { match: Match } | undefined): Fault[] {
 type Match = Pick<EventMatch, 'source' | 'kinds' | 'types'>
 
 function warningOf({ source, kinds }: Match, type: string): string | undefined {
-  const kindOfType = findingKinds.find((kind) => findingTypes[kind].includes(type))
+  const kindOfType = findingKinds.find((kind) => findingDeclarations[kind].types.includes(type))
   if (source === 'ledger') {
     // Reasons of the ledger are not a closed list.
     if (kindOfType === undefined) return undefined
@@ -26,7 +30,7 @@ function warningOf({ source, kinds }: Match, type: string): string | undefined {
     return `no verification finds \`${type}\`, expected ${verificationTypes.join(' or ')}`
   }
   if (kindOfType === undefined) {
-    const known = (kinds ?? findingKinds).flatMap((kind) => findingTypes[kind])
+    const known = (kinds ?? findingKinds).flatMap((kind) => findingDeclarations[kind].types)
     return `no detector finds \`${type}\`, expected one of ${known.join(', ')}`
   }
   if (kinds === undefined || kinds.includes(kindOfType)) return undefined

@@ -1,7 +1,8 @@
 import { parseProjectId } from '../../../model/project-id.ts'
 import { scenarioEnvironment } from '../../../model/reserved-environment.ts'
 import type { Columnar, QueryParam } from '../../../platform/columnar/index.ts'
-import type { Group } from '../evaluation/groups.ts'
+import type { Group } from '../rules/groups.ts'
+import { groupValue_chars_max } from '../rules/groups.ts'
 import { readsScenario } from '../rules/reads-scenario.ts'
 import type { Dimension } from '../rules/rule.ts'
 import { likePattern } from './like-pattern.ts'
@@ -11,7 +12,6 @@ import {
   type Cell,
   type Filter,
   groupsRead_max,
-  groupValue_chars_max,
   type ReadRequest,
   type ReadResult,
   seriesRows_max,

@@ -1,4 +1,4 @@
-import { groupKey } from '../evaluation/groups.ts'
+import { groupKey } from '../rules/groups.ts'
 import { type Batch, cellKey, cellsOf, type RowReading, splitByFilter } from './batches.ts'
 import { lateTiming } from './late-timing.ts'
 import { type Ask, type GroupValues, type ReadingValues, readSeries } from './read-series.ts'

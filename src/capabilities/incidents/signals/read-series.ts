@@ -1,4 +1,4 @@
-import { type Group, groupKey } from '../evaluation/groups.ts'
+import { type Group, groupKey } from '../rules/groups.ts'
 import { filterKey, isAddedUp, type RowReading } from './batches.ts'
 import { lateTiming } from './late-timing.ts'
 import {

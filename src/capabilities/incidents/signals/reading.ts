@@ -1,5 +1,5 @@
-import type { Group } from '../evaluation/groups.ts'
 import type { Signal } from '../rules/condition-kinds.ts'
+import type { Group } from '../rules/groups.ts'
 import type { Dimension, Rule } from '../rules/rule.ts'
 import type { LateTiming } from './late-timing.ts'
 
@@ -99,12 +99,6 @@ export const seriesRows_max = 200_000
 
 /** Maximum groups of one statement: one more than a rule has, which shows an overflow. */
 export const groupsRead_max = 501
-
-/**
- * Maximum characters of a group's value; longer ones are cut. Values are chosen by applications, and
- * the key of a group must fit an index entry of PostgreSQL.
- */
-export const groupValue_chars_max = 128
 
 /** Returns the windows of which rows are read. */
 export function windowsOf({ windows, cells }: ReadRequest): readonly Window[] {

@@ -1,4 +1,4 @@
-import { type Group, groupKey } from '../evaluation/groups.ts'
+import { type Group, groupKey } from '../rules/groups.ts'
 import type { Amount, CellValue, Window } from './reading.ts'
 
 /** The amounts of a group: the starts of its stretches with rows, and the sums up to each of them. */

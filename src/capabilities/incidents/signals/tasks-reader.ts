@@ -8,7 +8,8 @@ import {
   type TaskTables,
 } from '../../../platform/relational/index.ts'
 import { contextWeights, severityShares } from '../../conversations/index.ts'
-import type { Group } from '../evaluation/groups.ts'
+import type { Group } from '../rules/groups.ts'
+import { groupValue_chars_max } from '../rules/groups.ts'
 import { readsScenario } from '../rules/reads-scenario.ts'
 import { type Dimension, dimensions } from '../rules/rule.ts'
 import { likePattern } from './like-pattern.ts'
@@ -16,7 +17,6 @@ import { measurementTime_ms_max } from './measurement-error.ts'
 import {
   type Amount,
   groupsRead_max,
-  groupValue_chars_max,
   mergeWindows,
   type ReadRequest,
   type ReadResult,

@@ -1,8 +1,8 @@
 import { type Severity, severities } from '../../../model/severity.ts'
 import type { IncidentTables, Selectable } from '../../../platform/relational/index.ts'
-import type { Group } from '../evaluation/groups.ts'
 import type { Evidence, IncidentView } from '../incident-view.ts'
 import { type Incident, type IncidentEvent, isMuted } from '../life-cycle/incident.ts'
+import type { Group } from '../rules/groups.ts'
 import { type Rule, ruleKinds } from '../rules/rule.ts'
 
 /** A stored incident: the incident of the core, its copies for lists, and what its rule said. */

@@ -6,17 +6,17 @@ import {
   type TaskTables,
 } from '../../../platform/relational/index.ts'
 import type { Logger } from '../../../platform/telemetry/index.ts'
-import type { Evidence } from '../incident-view.ts'
-import type { IncidentDb } from '../ports.ts'
-import type { Saved } from '../store/incident-book.ts'
-import { toInstant } from '../store/incident-row.ts'
-import { type StoredRule, toRule } from '../store/rule-rows.ts'
 import {
   type FindingChange,
   groupsOfTask,
   matchesChange,
   type TaskDimensions,
-} from './event-match.ts'
+} from '../evaluation/event-match.ts'
+import type { Evidence } from '../incident-view.ts'
+import type { IncidentDb } from '../ports.ts'
+import type { Saved } from '../store/incident-book.ts'
+import { toInstant } from '../store/incident-row.ts'
+import { type StoredRule, toRule } from '../store/rule-rows.ts'
 import { type GroupMatches, type MatchContext, recordMatches } from './record-matches.ts'
 
 /** The findings of a task that a transaction stored. */

@@ -1,9 +1,9 @@
 import type { Slot } from '../evaluation/contract.ts'
-import type { Group } from '../evaluation/groups.ts'
 import { isPartial } from '../evaluation/outcome.ts'
 import { planSlots, type SlotPlan } from '../evaluation/slots.ts'
 import type { Measured, MeasuredSlot } from '../ports.ts'
 import { earlierGroupsRule } from '../rules/earlier-groups.ts'
+import type { Group } from '../rules/groups.ts'
 import type { StoredRule } from '../store/rule-rows.ts'
 
 /** A rule whose newest slot is not complete. */

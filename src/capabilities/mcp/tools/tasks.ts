@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { findingKinds } from '../../../model/finding-kind.ts'
 import { askRoute, withQuery } from '../ask.ts'
 import { defineTool } from '../tool.ts'
 import { fields, filterText, step } from './fields.ts'
@@ -18,7 +19,7 @@ export const listTasks = defineTool({
     release: filterText('Release of the agent.'),
     has_errors: z.boolean().optional().describe('Whether a call of the task failed.'),
     severity_min: fields.severity_min,
-    finding_kind: z.enum(['loop', 'failure', 'context']).optional().describe('Kind of finding.'),
+    finding_kind: z.enum(findingKinds).optional().describe('Kind of finding.'),
     finding_type: filterText('Type of finding, such as repeat_call; see list_detectors.'),
     from: fields.from,
     to: fields.to,

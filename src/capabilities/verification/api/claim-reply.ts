@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { record } from '../../../model/named-schemas.ts'
+import { valueReasons } from '../../provenance/sources/index.ts'
 import { type StoredResult, type StoredValue, verifierNames } from '../contract.ts'
-import { valueReasons } from '../provenance/index.ts'
 import type { Override, StoredClaim } from '../runs/claims-store.ts'
 import { type Verdict, verdicts } from '../verdicts/verdict.ts'
 

@@ -1,18 +1,9 @@
-import type { Clock } from '../../../kernel/time.ts'
 import type { VerifiedAnswer } from '../../detection/index.ts'
-import type { ObservationStore, RecordStore } from '../../storage/index.ts'
-import type { Verifier, VerifierName } from '../contract.ts'
-import type { RunsDb } from '../runs/store.ts'
+import type { RunsDb, Verifier, VerifierName } from '../contract.ts'
+import type { TraceStores } from '../runs/trace-target.ts'
 
 /** Dependencies of the routes of verification. */
-export type VerificationRoutesDeps = {
-  db: RunsDb
-  clock: Clock
-  store: Pick<
-    ObservationStore,
-    'traceObservations' | 'taskObservations' | 'taskVersions' | 'observationsAt'
-  >
-  records: Pick<RecordStore, 'traceExists'>
+export type VerificationRoutesDeps = TraceStores & {
   verifiers: ReadonlyMap<VerifierName, Verifier>
   /**
    * Called as the last step of a transaction that changes a person's verdict, with the result of the
@@ -25,17 +16,6 @@ export type VerificationRoutesDeps = {
   wait_ms_max: number
   /** Budget of a project and day for priced calls. */
   budget_nano_dollars: bigint
-}
-
-/** A trace that has observations. */
-export type TraceInStore = {
-  project_id: string
-  trace_id: string
-  task_id: string | null
-  user_id: string | null
-  environment: string | null
-  /** Start of the trace, ISO 8601. */
-  trace_start: string
 }
 
 /** A model, as replies show it. */

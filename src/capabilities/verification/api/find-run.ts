@@ -1,6 +1,7 @@
 import { isUuid } from '../../../kernel/ids.ts'
 import { type Problem, problem } from '../../../kernel/problem.ts'
-import { findRun, latestVerified, type Run, type RunsDb, type TraceKey } from '../runs/store.ts'
+import type { RunsDb } from '../contract.ts'
+import { findRun, latestVerified, type Run, type TraceKey } from '../runs/store.ts'
 
 /** Returns a run of a project. Throws `verification_run_not_found`. */
 export async function requireRun(

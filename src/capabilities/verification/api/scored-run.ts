@@ -1,6 +1,7 @@
 import { problem } from '../../../kernel/problem.ts'
+import type { RunsDb } from '../contract.ts'
 import { claimsOf, type StoredClaim } from '../runs/claims-store.ts'
-import type { Run, RunsDb } from '../runs/store.ts'
+import type { Run } from '../runs/store.ts'
 import { refuseOtherFormula, type ScoredRun, scoredClaim, storedTrust } from '../trust/recompute.ts'
 import { requireRun } from './find-run.ts'
 

@@ -5,11 +5,12 @@ import { record } from '../../../model/named-schemas.ts'
 import { Answer, type Caller } from '../../../platform/http/index.ts'
 import { requesterOf } from '../../jobs/index.ts'
 import { findRun, latestRun, type Run, startRun, type TraceKey } from '../runs/store.ts'
+import { findTrace } from '../runs/trace-target.ts'
 import { verdicts } from '../verdicts/verdict.ts'
+import { chooseVerifiers, type RequestedVerifier } from '../verifiers/choose-verifiers.ts'
 import type { VerificationRoutesDeps } from './contract.ts'
 import { notCheckedOf } from './run-reply.ts'
-import { findTrace } from './trace-target.ts'
-import { chooseVerifiers, type RequestedVerifier, type verifyBody } from './verify-request.ts'
+import type { verifyBody } from './verify-request.ts'
 
 /** Statuses of a trace that has a run. */
 export const startedStatuses = ['pending', 'verified', 'failed'] as const

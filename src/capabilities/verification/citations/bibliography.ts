@@ -1,4 +1,4 @@
-import type { Range } from '../text/mapped-text.ts'
+import type { Range } from '../../provenance/text/index.ts'
 
 /** A source that the answer lists: `[1]: https://…`, `[^1]: Fees 2026`, `1. Fees` below `Sources`. */
 export type Entry = { label: string; url: string | undefined; title: string; at: Range }

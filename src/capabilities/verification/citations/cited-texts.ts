@@ -1,11 +1,16 @@
+import {
+  type FoldedText,
+  foldText,
+  type MappedText,
+  matchQuote,
+  type Range,
+  toSource,
+} from '../../provenance/text/index.ts'
 import type { SeenSource, StoredEvidence } from '../contract.ts'
 import { quote_chars_max } from '../contract.ts'
 import { indexText } from '../knowledge/index-text.ts'
 import { findPassages, type Library, type Question } from '../knowledge/library.ts'
 import { type DocumentFormat, readDocument } from '../knowledge/read-document.ts'
-import { type FoldedText, foldText } from '../text/fold.ts'
-import { type MappedText, type Range, toSource } from '../text/mapped-text.ts'
-import { matchQuote } from '../text/match-quote.ts'
 import { judgeByWords, type WordJudgement } from '../verdicts/judge-by-words.ts'
 
 /** A text that an answer can cite: a text that the agent saw, a part of one, or a web page. */

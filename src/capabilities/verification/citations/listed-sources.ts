@@ -1,5 +1,5 @@
 import { type JsonObject, objectFrom, parsedJson, textFrom } from '../../../kernel/json-values.ts'
-import type { MappedText, Range } from '../text/mapped-text.ts'
+import type { MappedText, Range } from '../../provenance/text/index.ts'
 
 /** An item of a list of sources. Its range is one of the readable text of its source. */
 export type ListedSource = {

@@ -1,5 +1,5 @@
-import type { Range } from '../text/mapped-text.ts'
-import { readCodes, readQuotes } from '../values/read-codes.ts'
+import type { Range } from '../../provenance/text/index.ts'
+import { readCodes, readQuotes } from '../../provenance/values/index.ts'
 
 /** A reference of an answer to a source. Offsets are those of the text that was read. */
 export type Reference =

@@ -1,5 +1,5 @@
+import { normaliseUrl } from '../../provenance/values/index.ts'
 import type { SeenSource } from '../contract.ts'
-import { normaliseUrl } from '../values/read-codes.ts'
 import { type CitedText, citedPart, readSource } from './cited-texts.ts'
 import { type ListedSource, readSourceLists } from './listed-sources.ts'
 

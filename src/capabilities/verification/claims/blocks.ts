@@ -1,4 +1,4 @@
-import { splitLines } from '../text/sentences.ts'
+import { splitLines } from '../../provenance/text/index.ts'
 
 /** A part of a text: code, a heading, a table's row, a list's item or a paragraph. */
 export type Block = {

@@ -1,4 +1,4 @@
-import type { Part } from '../text/sentences.ts'
+import type { Part } from '../../provenance/text/index.ts'
 
 const joint =
   /(?:;|,? (?:and|but|while|whereas|und|aber|während|et|mais|tandis que|y|pero|mientras)) (?=\S)/gu

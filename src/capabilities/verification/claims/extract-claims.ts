@@ -1,4 +1,4 @@
-import { type Part, splitSentences } from '../text/sentences.ts'
+import { type Part, splitSentences } from '../../provenance/text/index.ts'
 import { type Block, readBlocks } from './blocks.ts'
 import { splitClauses } from './clauses.ts'
 import { type DropReason, findDropReason } from './non-claims.ts'

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
-import type { MappedText, Range } from '../text/mapped-text.ts'
-import { sentenceWords_max, splitLinesAndSentences } from '../text/sentences.ts'
+import type { MappedText, Range } from '../../provenance/text/index.ts'
+import { sentenceWords_max, splitLinesAndSentences } from '../../provenance/text/index.ts'
 
 /** Sentences of a chunk, and of a window. */
 export const chunkSentences_max = 3

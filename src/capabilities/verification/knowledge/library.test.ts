@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { measureCpu } from '../../../../test/support/cpu-time.ts'
-import { readQuantities } from '../values/quantities.ts'
+import { readQuantities } from '../../provenance/values/index.ts'
 import { splitDocument } from './chunks.ts'
 import { buildLibrary, findPassages, shareOfNumbers, weighRecall } from './library.ts'
 import { readDocument } from './read-document.ts'

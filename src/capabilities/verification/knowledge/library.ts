@@ -1,6 +1,10 @@
-import { type Range, toSource } from '../text/mapped-text.ts'
-import { grammarWords, termsOf } from '../text/tokens.ts'
-import { agrees, isComparable, type Quantity, readQuantities } from '../values/quantities.ts'
+import { grammarWords, type Range, termsOf, toSource } from '../../provenance/text/index.ts'
+import {
+  agrees,
+  isComparable,
+  type Quantity,
+  readQuantities,
+} from '../../provenance/values/index.ts'
 import { type Chunk, chunkSentences_max, type SplitDocument } from './chunks.ts'
 import {
   buildIndex,

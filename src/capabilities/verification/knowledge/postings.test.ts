@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { tokenize } from '../text/tokens.ts'
+import { tokenize } from '../../provenance/text/index.ts'
 import { buildIndex, searchIndex } from './postings.ts'
 
 const word = fc.constantFrom('ferry', 'car', 'night', 'boat', 'twelve', '12')

@@ -1,4 +1,4 @@
-import { tokenize } from '../text/tokens.ts'
+import { tokenize } from '../../provenance/text/index.ts'
 
 /** One row of the index: a term occurs `tf` times in a chunk. */
 export interface Posting {

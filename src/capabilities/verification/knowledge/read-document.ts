@@ -1,4 +1,4 @@
-import { type MappedText, TextBuilder } from '../text/mapped-text.ts'
+import { type MappedText, TextBuilder } from '../../provenance/text/index.ts'
 import { readHtml } from './read-html.ts'
 import { readJson } from './read-json.ts'
 import { readMarkdown } from './read-markdown.ts'

@@ -1,5 +1,9 @@
-import { decodeEntity, entityOrSpace } from '../text/entities.ts'
-import { type MappedText, TextBuilder } from '../text/mapped-text.ts'
+import {
+  decodeEntity,
+  entityOrSpace,
+  type MappedText,
+  TextBuilder,
+} from '../../provenance/text/index.ts'
 
 /** Elements whose content is no text of the page. */
 const unreadElements = new Set('script style noscript template svg iframe object'.split(' '))

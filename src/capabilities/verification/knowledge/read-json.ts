@@ -1,4 +1,4 @@
-import { type MappedText, TextBuilder } from '../text/mapped-text.ts'
+import { type MappedText, TextBuilder } from '../../provenance/text/index.ts'
 
 /**
  * Reads JSON as text in one pass without building a value, so that neither depth nor size matters:

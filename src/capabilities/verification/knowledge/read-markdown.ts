@@ -1,5 +1,4 @@
-import { copyDecoded } from '../text/entities.ts'
-import { type MappedText, TextBuilder } from '../text/mapped-text.ts'
+import { copyDecoded, type MappedText, TextBuilder } from '../../provenance/text/index.ts'
 
 /**
  * Reads Markdown as plain text: markers are left out, code and table cells are kept. Entities are

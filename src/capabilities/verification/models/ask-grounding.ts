@@ -1,8 +1,8 @@
+import { type NliModel, type NliScore, readScores } from '../../../platform/models/index.ts'
+import type { Range } from '../../provenance/text/index.ts'
+import { splitSentences } from '../../provenance/text/index.ts'
 import type { PaidCalls } from '../contract.ts'
-import type { Range } from '../text/mapped-text.ts'
-import { splitSentences } from '../text/sentences.ts'
 import type { JudgeQuestion, Vote } from './ask-judge.ts'
-import { type NliModel, type NliScore, readScores } from './nli-model.ts'
 import { canContradict, canSupport } from './shares-claim.ts'
 
 /** Scores from which a model decides a claim. */
@@ -34,10 +34,8 @@ export async function askGrounding(
   if (windows.length === 0) return { ...none, fault: 'there is no passage to read' }
   const { verifier, claim } = question
   const texts = windows.map(({ text }) => text.toWellFormed())
-  const result = await paid(
-    model.score({ verifier, claim: claim.slice(0, claim_chars_max), texts }),
-    signal,
-  )
+  const call = model.score({ claim: claim.slice(0, claim_chars_max), texts })
+  const result = await paid({ ...call, verifier }, signal)
   if (result.outcome !== 'answered') return { ...none, fault: result.reason }
   const scores = readScores(result.reply, windows.length)
   if (scores === undefined) return { ...none, fault: `model ${model.name} gave no scores` }
@@ -102,7 +100,6 @@ function windowsOf(text: string): Range[] {
 
 /** The pairs that cost most, without characters that JSON writes as several. */
 export const largestPairs = {
-  verifier: 'kb' as const,
   claim: 'x'.repeat(claim_chars_max),
   texts: Array.from({ length: windows_max }, () => 'x'.repeat(window_chars_max)),
 }

@@ -1,10 +1,8 @@
 import { z } from 'zod'
+import { type ChatModel, type ChatQuestion, readAnswer } from '../../../platform/models/index.ts'
+import type { Range } from '../../provenance/text/index.ts'
+import { foldText, matchQuote } from '../../provenance/text/index.ts'
 import type { Opinion, PaidCalls, Passage, VerifierName } from '../contract.ts'
-import { foldText } from '../text/fold.ts'
-import type { Range } from '../text/mapped-text.ts'
-import { matchQuote } from '../text/match-quote.ts'
-import type { ChatModel, ChatQuestion } from './chat-model.ts'
-import { readAnswer } from './read-answer.ts'
 import { canContradict, canSupport } from './shares-claim.ts'
 
 /** A claim with the passages that a judge reads. */
@@ -78,7 +76,8 @@ export async function askJudge(
   { paid, signal }: { paid: PaidCalls; signal: AbortSignal },
 ): Promise<Vote> {
   const bounded = toBounded(question)
-  const result = await paid(model.ask(toChatQuestion(bounded)), signal)
+  const call = model.ask(toChatQuestion(bounded))
+  const result = await paid({ ...call, verifier: question.verifier }, signal)
   const vote = { model: model.name, confidence: judgeConfidence, method: 'judge' as const }
   const none = { ...vote, stated: undefined, quote: null }
   if (result.outcome !== 'answered') return { ...none, fault: result.reason }
@@ -89,9 +88,11 @@ export async function askJudge(
   return { ...vote, ...checkAnswerOf(answer, bounded) }
 }
 
-function toChatQuestion({ claim, context, passages, verifier }: JudgeQuestion): ChatQuestion {
+type LimitedQuestion = Omit<JudgeQuestion, 'verifier'>
+
+function toChatQuestion({ claim, context, passages }: LimitedQuestion): ChatQuestion {
   return {
-    ...{ verifier, instructions, schema, output_tokens_max },
+    ...{ instructions, schema, output_tokens_max },
     data: {
       ...{ claim, context },
       passages: passages.map(({ source, text }, id) => ({ id, source, text })),
@@ -100,9 +101,8 @@ function toChatQuestion({ claim, context, passages, verifier }: JudgeQuestion): 
 }
 
 /** Cuts the texts of a question. Offsets in a cut passage are those of the whole passage. */
-function toBounded({ claim, context, passages, verifier }: JudgeQuestion): JudgeQuestion {
+function toBounded({ claim, context, passages }: JudgeQuestion): LimitedQuestion {
   return {
-    verifier,
     claim: cut(claim, claim_chars_max),
     context: cut(context, context_chars_max),
     passages: passages.slice(0, passages_max).map(({ source, text }) => ({
@@ -162,5 +162,4 @@ export const largestQuestion = toChatQuestion({
     source: 'x'.repeat(source_chars_max),
     text: 'x'.repeat(passage_chars_max),
   })),
-  verifier: 'kb',
 })

@@ -1,5 +1,5 @@
-import { readValues } from '../values/read-values.ts'
-import type { ValueKind } from '../values/value.ts'
+import type { ValueKind } from '../../provenance/values/index.ts'
+import { readValues } from '../../provenance/values/index.ts'
 
 /** A claim with blanks instead of what it states. */
 export type BlankQuestion = {

@@ -1,8 +1,12 @@
-import { checkAnswer, indexSeen } from '../provenance/index.ts'
-import { compact } from '../text/fold.ts'
-import { tokenize } from '../text/tokens.ts'
-import { agrees, isComparable, type Quantity, readQuantities } from '../values/quantities.ts'
-import { readValues } from '../values/read-values.ts'
+import { checkAnswer, indexSeen } from '../../provenance/sources/index.ts'
+import { compact, tokenize } from '../../provenance/text/index.ts'
+import {
+  agrees,
+  isComparable,
+  type Quantity,
+  readQuantities,
+  readValues,
+} from '../../provenance/values/index.ts'
 import type { Blank } from './blank-question.ts'
 
 /** How the answers of models compare with a claim. */

@@ -1,12 +1,10 @@
 import { z } from 'zod'
+import { type ChatModel, readAnswer } from '../../../platform/models/index.ts'
+import { foldText, matchQuote } from '../../provenance/text/index.ts'
+import { readValues } from '../../provenance/values/index.ts'
 import { type Claim, extractClaims as extractByRules } from '../claims/extract-claims.ts'
 import type { AnswerContext, PaidCalls } from '../contract.ts'
-import { foldText } from '../text/fold.ts'
-import { matchQuote } from '../text/match-quote.ts'
-import { readValues } from '../values/read-values.ts'
 import { readNames } from '../verdicts/claim-words.ts'
-import type { ChatModel } from './chat-model.ts'
-import { readAnswer } from './read-answer.ts'
 
 /**
  * Extracts the claims of an answer, sorted by start. Falls back to rules when the model gives no
@@ -48,11 +46,9 @@ export function createClaimExtractor(model: ChatModel): ExtractClaims {
   return async ({ answer }, paid, signal) => {
     const rules = extractByRules(answer.text).claims
     const text = answer.text.slice(0, answer_chars_max)
-    const call = model.ask({
-      ...{ verifier: 'extraction' as const, instructions, schema, output_tokens_max },
-      data: { answer: text.toWellFormed() },
-    })
-    const result = await paid(call, signal)
+    const data = { answer: text.toWellFormed() }
+    const call = model.ask({ instructions, schema, output_tokens_max, data })
+    const result = await paid({ ...call, verifier: 'extraction' }, signal)
     if (result.outcome !== 'answered') return rules
     const spans = readAnswer(result.reply, answerSchema)?.claims.slice(0, spans_max)
     if (spans === undefined) return rules

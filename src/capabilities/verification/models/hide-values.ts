@@ -1,5 +1,5 @@
-import { tokenize } from '../text/tokens.ts'
-import { readValues } from '../values/read-values.ts'
+import { tokenize } from '../../provenance/text/index.ts'
+import { readValues } from '../../provenance/values/index.ts'
 import type { Blank } from './blank-question.ts'
 import { isSameAnswer } from './compare-answers.ts'
 

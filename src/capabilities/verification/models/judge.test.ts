@@ -7,9 +7,9 @@ import {
   type SeenRequest,
   serveModel,
 } from '../../../../test/support/model-server.ts'
+import type { ModelSettings } from '../../../platform/models/index.ts'
 import { openOutbound } from '../../../platform/outbound/index.ts'
 import type { Passage } from '../contract.ts'
-import type { ModelSettings } from './model.ts'
 import { openModels } from './open-models.ts'
 
 const passages: Passage[] = [

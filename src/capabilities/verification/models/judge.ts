@@ -1,9 +1,7 @@
+import { type ChatModel, isSameModel, type NliModel } from '../../../platform/models/index.ts'
 import type { AnswerContext, Judge, Opinion, PaidCalls } from '../contract.ts'
 import { askGrounding, largestPairs } from './ask-grounding.ts'
 import { askJudge, type JudgeQuestion, largestQuestion, type Vote } from './ask-judge.ts'
-import type { ChatModel } from './chat-model.ts'
-import { isSameModel } from './model.ts'
-import type { NliModel } from './nli-model.ts'
 
 /** Models that judge, by type. */
 export type JudgeModels = { chat: readonly ChatModel[]; nli: readonly NliModel[] }

@@ -1,10 +1,14 @@
+import {
+  type ChatModel,
+  type EmbeddingModel,
+  type ModelSettings,
+  openChatModel,
+  openEmbeddingModel,
+  openNliModel,
+} from '../../../platform/models/index.ts'
 import type { Outbound } from '../../../platform/outbound/index.ts'
-import { type ChatModel, openChatModel } from './chat-model.ts'
-import { type EmbeddingModel, openEmbeddingModel } from './embedding-model.ts'
 import { createClaimExtractor, type ExtractClaims } from './extract-claims.ts'
 import { createJudge, estimateJudge, type OpenJudge } from './judge.ts'
-import type { ModelSettings } from './model.ts'
-import { openNliModel } from './nli-model.ts'
 
 /** A model as `GET /api/v1/verification/config` lists it: without its address and key. */
 export type ShownModel = { name: string; type: ModelSettings['type']; model: string; use: string[] }

@@ -1,7 +1,6 @@
-import { type CheckedValue, checkAnswer, indexSeen } from '../provenance/index.ts'
-import { grammarWords, tokenize } from '../text/tokens.ts'
-import { agrees, isComparable, readQuantities } from '../values/quantities.ts'
-import { readValues } from '../values/read-values.ts'
+import { type CheckedValue, checkAnswer, indexSeen } from '../../provenance/sources/index.ts'
+import { grammarWords, tokenize } from '../../provenance/text/index.ts'
+import { agrees, isComparable, readQuantities, readValues } from '../../provenance/values/index.ts'
 import { readNames } from '../verdicts/claim-words.ts'
 
 /** Share of a claim's words that a quote must have when the claim has no value and no name. */

@@ -5,7 +5,7 @@ import { dollarsSchema, record } from '../../../model/named-schemas.ts'
 import { refuseUnstorable } from '../../../model/storable.ts'
 import type { Selectable, VerificationTables } from '../../../platform/relational/index.ts'
 import type { EffectiveDocument } from '../../documents/index.ts'
-import { verifierList } from '../api/verify-request.ts'
+import { verifierList } from '../verifiers/choose-verifiers.ts'
 
 /** The stored policy of a project. */
 export type StoredPolicy = Selectable<VerificationTables['verification_policies']>

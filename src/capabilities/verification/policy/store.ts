@@ -1,7 +1,7 @@
 import { scenarioEnvironment } from '../../../model/reserved-environment.ts'
 import { sql } from '../../../platform/relational/index.ts'
 import { ProjectTable } from '../../documents/index.ts'
-import type { RunsDb } from '../runs/store.ts'
+import type { RunsDb } from '../contract.ts'
 import type { StoredPolicy } from './rules.ts'
 
 /** The table of policies. The rules of an empty policy are the default ones. */

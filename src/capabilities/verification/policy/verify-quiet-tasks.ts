@@ -6,12 +6,11 @@ import { Problem } from '../../../kernel/problem.ts'
 import type { Logger } from '../../../platform/telemetry/index.ts'
 import { runInProject } from '../../../platform/tenancy/index.ts'
 import type { Chore } from '../../jobs/index.ts'
-import type { VerificationRoutesDeps } from '../api/contract.ts'
-import { findAnswer, findTrace } from '../api/trace-target.ts'
-import { chooseVerifiers, type RequestedVerifier } from '../api/verify-request.ts'
-import type { Verifier } from '../contract.ts'
+import type { Verifier, VerifierName } from '../contract.ts'
 import { runLimits } from '../runs/limits.ts'
 import { startRun } from '../runs/store.ts'
+import { findAnswer, findTrace, type TraceStores } from '../runs/trace-target.ts'
+import { chooseVerifiers, type RequestedVerifier } from '../verifiers/choose-verifiers.ts'
 import { type PolicyRules, readRules, type StoredPolicy } from './rules.ts'
 import {
   findVerifiedAnswer,
@@ -23,10 +22,10 @@ import {
 } from './store.ts'
 
 /** Ports of automatic verification. */
-export type PolicyDeps = Pick<
-  VerificationRoutesDeps,
-  'db' | 'clock' | 'store' | 'records' | 'verifiers'
-> & { logger: Logger }
+export type PolicyDeps = TraceStores & {
+  verifiers: ReadonlyMap<VerifierName, Verifier>
+  logger: Logger
+}
 
 /** Limits of automatic verification. */
 export type PolicySettings = {

@@ -1,6 +1,6 @@
 import { sql } from '../../../platform/relational/index.ts'
+import type { RunsDb } from '../contract.ts'
 import type { Verdict } from '../verdicts/verdict.ts'
-import type { RunsDb } from './store.ts'
 
 /** The verified answer of a trace, with its first claims. */
 export type VerifiedClaims = {

@@ -1,4 +1,10 @@
 import { hash } from 'node:crypto'
+import {
+  type CheckedValue,
+  checkAnswer,
+  indexSeen,
+  type SeenText,
+} from '../../provenance/sources/index.ts'
 import type { Claim } from '../claims/extract-claims.ts'
 import {
   type ClaimToCheck,
@@ -6,7 +12,6 @@ import {
   type SeenSource,
   type StoredValue,
 } from '../contract.ts'
-import { type CheckedValue, checkAnswer, indexSeen, type SeenText } from '../provenance/index.ts'
 import type { ReadAnswer } from './read-answer.ts'
 
 /** The input of the check of values: the answer, and the texts that the agent saw. */

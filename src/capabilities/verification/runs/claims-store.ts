@@ -3,8 +3,9 @@ import {
   sql,
   type VerificationTables,
 } from '../../../platform/relational/index.ts'
+import type { RunsDb } from '../contract.ts'
 import type { Verdict } from '../verdicts/verdict.ts'
-import type { RunKey, RunsDb, TraceKey } from './store.ts'
+import type { RunKey, TraceKey } from './store.ts'
 
 /**
  * A stored claim of a run. `results` are `StoredResult`s and `checked_values` `StoredValue`s of

@@ -2,8 +2,9 @@ import type { Clock } from '../../../kernel/time.ts'
 import { sql } from '../../../platform/relational/index.ts'
 import { runInProject } from '../../../platform/tenancy/index.ts'
 import type { Chore } from '../../jobs/index.ts'
+import type { RunsDb } from '../contract.ts'
 import type { RunFault } from './limits.ts'
-import { type RunsDb, refreshTasksTrust } from './store.ts'
+import { refreshTasksTrust } from './store.ts'
 
 const every_ms = 15_000
 /** Maximum runs that one pass ends. */

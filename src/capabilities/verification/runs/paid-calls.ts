@@ -1,11 +1,12 @@
 import { hash } from 'node:crypto'
 import { newId } from '../../../kernel/ids.ts'
 import type { Clock } from '../../../kernel/time.ts'
+import { PaidCallFailed, type PaidReply } from '../../../platform/models/index.ts'
 import { OutboundFailed } from '../../../platform/outbound/index.ts'
 import { sql, storableJson } from '../../../platform/relational/index.ts'
-import { type PaidCall, PaidCallFailed, type PaidCalls, type PaidReply } from '../contract.ts'
+import type { PaidCall, PaidCalls, RunsDb } from '../contract.ts'
 import type { StoredCall } from './claims-store.ts'
-import type { Run, RunsDb } from './store.ts'
+import type { Run } from './store.ts'
 
 type Outcome = Awaited<ReturnType<PaidCalls>>
 

@@ -4,11 +4,11 @@ import { isoFromNs } from '../../../kernel/time.ts'
 import type { Observation } from '../../../model/observation.ts'
 import { readAnswer as readAnswerMessage, startSlack_ms } from '../../detection/index.ts'
 import type { ObservationStore, ObservationVersion, TaskHint } from '../../storage/index.ts'
-import type { AnswerContext } from '../contract.ts'
+import type { AnswerContext, RunsDb } from '../contract.ts'
 import { RunRefused, readLimits } from './limits.ts'
 import { RowReader } from './row-reader.ts'
 import { collectSeen, seenTypes } from './seen-sources.ts'
-import type { Run, RunsDb } from './store.ts'
+import type { Run } from './store.ts'
 
 /** The stores of observations and of tasks. */
 export type AnswerPorts = {

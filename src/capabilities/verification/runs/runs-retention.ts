@@ -2,7 +2,8 @@ import { isoFromNs } from '../../../kernel/time.ts'
 import { sql } from '../../../platform/relational/index.ts'
 import { type DetectionDb, expireClaimFindings } from '../../detection/index.ts'
 import type { RetentionSlice, RetentionTarget, UserErasure } from '../../storage/index.ts'
-import { type RunsDb, refreshTasksTrust } from './store.ts'
+import type { RunsDb } from '../contract.ts'
+import { refreshTasksTrust } from './store.ts'
 
 /** Maximum runs per transaction. */
 const runs_max = 500

@@ -2,18 +2,13 @@ import { newId } from '../../../kernel/ids.ts'
 import { problem } from '../../../kernel/problem.ts'
 import type { Clock } from '../../../kernel/time.ts'
 import {
-  type JobTables,
-  type Kysely,
   noteChanges,
   type Selectable,
   sql,
-  type TaskTables,
   type VerificationTables,
 } from '../../../platform/relational/index.ts'
 import { enqueueJob, type JobDb } from '../../jobs/index.ts'
-
-/** The database of runs and of the jobs that do them. */
-export type RunsDb = Kysely<VerificationTables & TaskTables & JobTables>
+import type { RunsDb } from '../contract.ts'
 
 /** A stored run; instants are ISO 8601. `id` is a UUIDv7, so runs sort by creation. */
 export type Run = Selectable<VerificationTables['verification_runs']>

@@ -1,8 +1,8 @@
 import { sql } from '../../../platform/relational/index.ts'
 import type { VerifiedAnswer } from '../../detection/index.ts'
-import type { StoredResult, StoredValue } from '../contract.ts'
+import type { RunsDb, StoredResult, StoredValue } from '../contract.ts'
 import { claimsOf, type Override, overridesOf, type StoredClaim } from './claims-store.ts'
-import { latestVerified, type RunsDb, type TraceKey } from './store.ts'
+import { latestVerified, type TraceKey } from './store.ts'
 import type { VerifiedRun } from './write-run.ts'
 
 /**

@@ -2,7 +2,7 @@ import { dollarsFrom } from '../../../kernel/dollars.ts'
 import { newId } from '../../../kernel/ids.ts'
 import { sql, storableJson, storableText } from '../../../platform/relational/index.ts'
 import type { Job } from '../../jobs/index.ts'
-import type { StoredResult, VerifierName } from '../contract.ts'
+import type { RunsDb, StoredResult, VerifierName } from '../contract.ts'
 import { calibrationsOf } from '../trust/calibration-store.ts'
 import { computeTrust } from '../trust/fuse.ts'
 import { type Verdict, verdicts } from '../verdicts/verdict.ts'
@@ -11,7 +11,7 @@ import type { StoredClaim } from './claims-store.ts'
 import type { RunFault } from './limits.ts'
 import { totalCalls } from './paid-calls.ts'
 import type { ReadAnswer } from './read-answer.ts'
-import { type Run, type RunsDb, refreshTasksTrust } from './store.ts'
+import { type Run, refreshTasksTrust } from './store.ts'
 
 /** The end of a verifier, as it is stored and shown. */
 export type VerifierRun = {

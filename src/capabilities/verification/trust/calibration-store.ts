@@ -1,5 +1,5 @@
 import { sql } from '../../../platform/relational/index.ts'
-import type { RunsDb } from '../runs/store.ts'
+import type { RunsDb } from '../contract.ts'
 import type { Calibration } from './calibration.ts'
 import { type Calibrations, type VerifierName, verifierWeights } from './fuse.ts'
 import {

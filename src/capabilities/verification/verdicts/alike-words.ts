@@ -1,4 +1,4 @@
-import { grammarWords, stem } from '../text/tokens.ts'
+import { grammarWords, stem } from '../../provenance/text/index.ts'
 import * as lists from './word-lists.ts'
 
 /** A set of words that finds words of the same meaning. */

@@ -1,4 +1,4 @@
-import { grammarWords, isAscii, type Token, tokenize } from '../text/tokens.ts'
+import { grammarWords, isAscii, type Token, tokenize } from '../../provenance/text/index.ts'
 
 const negations = new Set(
   (

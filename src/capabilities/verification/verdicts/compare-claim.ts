@@ -1,9 +1,13 @@
+import {
+  foldedText,
+  foldText,
+  matchQuote,
+  splitLinesAndSentences,
+  type Token,
+  tokenize,
+} from '../../provenance/text/index.ts'
+import { isComparable, type Quantity, readQuantities } from '../../provenance/values/index.ts'
 import { isNear, type Passage, type Question } from '../knowledge/library.ts'
-import { foldedText, foldText } from '../text/fold.ts'
-import { matchQuote } from '../text/match-quote.ts'
-import { splitLinesAndSentences } from '../text/sentences.ts'
-import { type Token, tokenize } from '../text/tokens.ts'
-import { isComparable, type Quantity, readQuantities } from '../values/quantities.ts'
 import { type AlikeWords, alikeOf, gravity, likeness } from './alike-words.ts'
 import { isQuestion, readNames, readWording, type Wording } from './claim-words.ts'
 

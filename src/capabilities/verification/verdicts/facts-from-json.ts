@@ -1,5 +1,5 @@
 import { objectFrom } from '../../../kernel/json-values.ts'
-import { findKind } from '../values/units.ts'
+import { findKind } from '../../provenance/values/index.ts'
 import { type Fact, facts_max } from './judge-by-facts.ts'
 
 /** Keys whose text names the object that they are in, in order of preference. */

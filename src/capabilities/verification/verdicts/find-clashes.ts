@@ -1,7 +1,11 @@
+import { stem } from '../../provenance/text/index.ts'
+import {
+  isComparable,
+  isSameKind,
+  type Quantity,
+  readDates,
+} from '../../provenance/values/index.ts'
 import { isNear } from '../knowledge/library.ts'
-import { stem } from '../text/tokens.ts'
-import { isComparable, isSameKind, type Quantity } from '../values/quantities.ts'
-import { readDates } from '../values/read-dates.ts'
 import { alikeOf, hasOpposite, likeness } from './alike-words.ts'
 import { hasSibling, isOverstated } from './claim-words.ts'
 import type { ComparedSentence, ReadClaim, ReadText } from './compare-claim.ts'

@@ -1,5 +1,5 @@
+import { isComparable } from '../../provenance/values/index.ts'
 import { isNear } from '../knowledge/library.ts'
-import { isComparable } from '../values/quantities.ts'
 import { gravity, likeness } from './alike-words.ts'
 import { type ComparedSentence, isRival, type ReadClaim } from './compare-claim.ts'
 import type { Clash } from './find-clashes.ts'

@@ -1,5 +1,5 @@
+import { tokenize } from '../../provenance/text/index.ts'
 import type { Passage } from '../knowledge/library.ts'
-import { tokenize } from '../text/tokens.ts'
 import { type AlikeWords, alikeOf, gravity, likeness } from './alike-words.ts'
 import { type ComparedSentence, type ReadClaim, weighLikeness } from './compare-claim.ts'
 

@@ -1,6 +1,6 @@
+import { grammarWords, tokenize } from '../../provenance/text/index.ts'
+import { readQuantities } from '../../provenance/values/index.ts'
 import { isNear } from '../knowledge/library.ts'
-import { grammarWords, tokenize } from '../text/tokens.ts'
-import { readQuantities } from '../values/quantities.ts'
 import { type AlikeWords, likeness } from './alike-words.ts'
 import type { ComparedSentence, ReadClaim } from './compare-claim.ts'
 

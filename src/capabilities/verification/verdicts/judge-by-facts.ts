@@ -1,7 +1,12 @@
+import { grammarWords, stem, tokenize } from '../../provenance/text/index.ts'
+import {
+  agrees,
+  isSameKind,
+  type Quantity,
+  readFactUnit,
+  readQuantities,
+} from '../../provenance/values/index.ts'
 import type { Question } from '../knowledge/library.ts'
-import { grammarWords, stem, tokenize } from '../text/tokens.ts'
-import { agrees, isSameKind, type Quantity, readQuantities } from '../values/quantities.ts'
-import { readFactUnit } from '../values/units.ts'
 import { hasQualifier, isNegated, isQuestion } from './claim-words.ts'
 import { judgeTextFact } from './judge-text-fact.ts'
 import { readAdverbs, readPeriods, withoutPeriods } from './periods.ts'

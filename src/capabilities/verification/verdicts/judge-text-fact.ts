@@ -1,6 +1,6 @@
-import { grammarWords, tokenize } from '../text/tokens.ts'
-import { readValues } from '../values/read-values.ts'
-import type { Day, Value } from '../values/value.ts'
+import { grammarWords, tokenize } from '../../provenance/text/index.ts'
+import type { Day, Value } from '../../provenance/values/index.ts'
+import { readValues } from '../../provenance/values/index.ts'
 import { readWording } from './claim-words.ts'
 
 type TextVerdict = 'supported' | 'contradicted' | 'unverifiable'

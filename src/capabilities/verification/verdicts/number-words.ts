@@ -1,5 +1,5 @@
-import { tokenize } from '../text/tokens.ts'
-import type { Quantity } from '../values/quantities.ts'
+import { tokenize } from '../../provenance/text/index.ts'
+import type { Quantity } from '../../provenance/values/index.ts'
 import { alikeOf, gravity, likeness } from './alike-words.ts'
 
 /** One of something; `one of the cranes` and `one can` count nothing. */

@@ -1,6 +1,6 @@
+import { checkAnswer, indexSeen } from '../../provenance/sources/index.ts'
+import type { Quantity } from '../../provenance/values/index.ts'
 import { isNear } from '../knowledge/library.ts'
-import { checkAnswer, indexSeen } from '../provenance/index.ts'
-import type { Quantity } from '../values/quantities.ts'
 import { alikeOf, gravity, likeness } from './alike-words.ts'
 import { type ComparedSentence, isRival, type ReadClaim, weighLikeness } from './compare-claim.ts'
 import type { Clash } from './find-clashes.ts'

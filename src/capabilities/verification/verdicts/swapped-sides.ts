@@ -1,4 +1,4 @@
-import { type Token, tokenize } from '../text/tokens.ts'
+import { type Token, tokenize } from '../../provenance/text/index.ts'
 import { gravity } from './alike-words.ts'
 
 /** Words between two things whose order matters: `A is heavier than B`, `A displaces B`. */

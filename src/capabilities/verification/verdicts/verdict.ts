@@ -1,5 +1,5 @@
 import { type ClaimVerdict, claimVerdicts } from '../../../model/claim-verdict.ts'
-import type { Range } from '../text/mapped-text.ts'
+import type { Range } from '../../provenance/text/index.ts'
 
 export const verdicts = claimVerdicts
 export type Verdict = ClaimVerdict

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { checkAnswer, indexSeen } from '../../provenance/sources/index.ts'
 import type {
   CheckClaim,
   ClaimToCheck,
@@ -13,7 +14,6 @@ import type { KnowledgeDb } from '../knowledge-base/knowledge-base.ts'
 import { openDocumentLibrary } from '../knowledge-base/sources/document-library.ts'
 import { type FactIndex, findFacts, indexFacts } from '../knowledge-base/sources/fact-index.ts'
 import { openSeenLibrary } from '../knowledge-base/sources/seen-library.ts'
-import { checkAnswer, indexSeen } from '../provenance/index.ts'
 import { type Fact, judgeByFacts } from '../verdicts/judge-by-facts.ts'
 import { decideByWords } from '../verdicts/judge-by-words.ts'
 import { askJudge, type CitedPassage, judgedPassages_max } from './kb-judge.ts'

@@ -6,8 +6,8 @@ import {
   type SeenRequest,
   serveModel,
 } from '../../../../test/support/model-server.ts'
+import type { ModelSettings } from '../../../platform/models/index.ts'
 import type { AnswerContext } from '../contract.ts'
-import type { ModelSettings } from '../models/model.ts'
 import { openModels } from '../models/open-models.ts'
 import { openMultiModel } from './multi-model.ts'
 

@@ -1,12 +1,15 @@
 import { z } from 'zod'
+import {
+  type ChatModel,
+  type ChatQuestion,
+  isSameModel,
+  readAnswer,
+} from '../../../platform/models/index.ts'
 import type { CheckClaim, PaidCalls, StoredResult, Verifier, VerifierContext } from '../contract.ts'
 import { quote_chars_max } from '../contract.ts'
 import { type BlankQuestion, toBlankQuestion } from '../models/blank-question.ts'
-import type { ChatModel, ChatQuestion } from '../models/chat-model.ts'
 import { compareAnswers } from '../models/compare-answers.ts'
 import { hideValues } from '../models/hide-values.ts'
-import { isSameModel } from '../models/model.ts'
-import { readAnswer } from '../models/read-answer.ts'
 
 /** Models that are asked about a claim. */
 const models_max = 5
@@ -84,7 +87,7 @@ function estimate(models: readonly ChatModel[], claims: number) {
 
 function toQuestion({ sentence }: BlankQuestion, context: string): ChatQuestion {
   return {
-    ...{ verifier: 'multi_model', instructions, schema, output_tokens_max },
+    ...{ instructions, schema, output_tokens_max },
     data: { sentence: sentence.toWellFormed(), context: context.toWellFormed() },
   }
 }
@@ -128,7 +131,7 @@ async function askModel(
   question: ChatQuestion,
   { paid, signal }: { paid: PaidCalls; signal: AbortSignal },
 ): Promise<Reply> {
-  const result = await paid(model.ask(question), signal)
+  const result = await paid({ ...model.ask(question), verifier: 'multi_model' }, signal)
   if (result.outcome !== 'answered') return { model, values: [], reason: result.reason }
   const answer = readAnswer(result.reply, answerSchema)
   if (answer !== undefined) return { model, values: answer.values.map(String), reason: undefined }

@@ -9,7 +9,8 @@ import {
   payAtOnce,
   startWeb,
 } from '../../../../test/support/web-pages.ts'
-import { type Judge, PaidCallFailed, type PaidCalls } from '../contract.ts'
+import { PaidCallFailed } from '../../../platform/models/index.ts'
+import type { Judge, PaidCalls } from '../contract.ts'
 import { createFetchPage } from '../web/fetch-page.ts'
 import { openWebAccess } from '../web/open-web-access.ts'
 import { createPageReader } from '../web/read-page.ts'

@@ -1,6 +1,6 @@
+import { grammarWords, tokenize } from '../../provenance/text/index.ts'
+import { readCodes } from '../../provenance/values/index.ts'
 import type { ClaimToCheck } from '../contract.ts'
-import { grammarWords, tokenize } from '../text/tokens.ts'
-import { readCodes } from '../values/read-codes.ts'
 
 /** Words and characters of a query; search engines ignore the rest of a longer one. */
 const words_max = 24

@@ -5,12 +5,12 @@ import {
   parsedJson,
   textFrom,
 } from '../../../kernel/json-values.ts'
+import { PaidCallFailed } from '../../../platform/models/index.ts'
 import {
   type Outbound,
   OutboundFailed,
   type OutboundReply,
 } from '../../../platform/outbound/index.ts'
-import { PaidCallFailed } from '../contract.ts'
 
 /** A result of a search. */
 export type SearchHit = { url: string; title: string }

@@ -1,5 +1,5 @@
 import { parse } from 'tldts'
-import { tokenize } from '../text/tokens.ts'
+import { tokenize } from '../../provenance/text/index.ts'
 
 /** Words of a shingle, and the share of common shingles from which two texts are one source. */
 const shingle_words = 3

@@ -1,11 +1,11 @@
 import { modelEndpoints } from '../model-endpoints.ts'
 import { integer, url } from '../setting.ts'
 
-/** Settings of the models and the search endpoint that verify answers. */
+/** Settings of the models and the search endpoint that verify answers and judge lost context. */
 export const verificationSettings = {
   verification_models: modelEndpoints({
     reason:
-      'Models that verify answers, as a JSON list: see the [guide](../guides/add-a-judge.md). They receive answers of agents and passages of what the agents saw. When unset, nothing is sent. Set the same value for API and worker.',
+      'Models that verify answers or judge lost context, as a JSON list: see the [guide](../guides/add-a-judge.md). They receive requests of users, answers of agents and passages of what the agents saw. When unset, nothing is sent. Set the same value for API and worker.',
   }),
   verification_budget_cents_per_day: integer({
     unit: 'US cents',
@@ -14,6 +14,14 @@ export const verificationSettings = {
     max: 10_000_000,
     reason:
       'Maximum cost of the models and searches of verification per project and day (UTC). A call that would exceed it is not sent.',
+  }),
+  judge_budget_cents_per_day: integer({
+    unit: 'US cents',
+    default: 100,
+    min: 0,
+    max: 10_000_000,
+    reason:
+      'Maximum cost of the model that judges lost context per project and day (UTC). Above it, the model is not asked. Apart from the budget of verification, because this model is asked about every task.',
   }),
   verification_search_url: url(['https', 'http'], {
     unit: 'URL',

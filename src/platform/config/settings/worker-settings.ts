@@ -114,44 +114,6 @@ export const jobSettings = {
   }),
 }
 
-/** Settings of the model that judges lost context. */
-export const judgeSettings = {
-  judge_url: url(['https', 'http'], {
-    unit: 'URL',
-    reason:
-      'Base URL of an OpenAI-compatible endpoint that judges lost context. It receives requests of users and answers of agents. When unset, nothing is sent. Set the same value for API and worker.',
-  }),
-  judge_model: text({ unit: 'model', reason: 'Model that judges. Required with `judge_url`.' }),
-  judge_api_key: secret({ reason: 'Bearer token for the endpoint. When unset, no token is sent.' }),
-  judge_allowed_hosts: text({
-    unit: 'hosts',
-    reason:
-      'Hosts of the judge that may have private addresses, separated by commas. Other hosts must be public.',
-  }),
-  judge_timeout_ms: integer({
-    unit: 'ms',
-    default: 20 * seconds,
-    min: 100,
-    max: minutes,
-    reason: 'Maximum time for an answer of the judge. Findings of rules never wait for it.',
-  }),
-  judge_cents_per_million_tokens: integer({
-    unit: 'US cents',
-    default: 1_000,
-    min: 1,
-    max: 1_000_000,
-    reason:
-      'Price of a million tokens, input or output, used to reserve the cost before a request. The default is above the price of most models.',
-  }),
-  judge_cents_per_day_max: integer({
-    unit: 'US cents',
-    default: 100,
-    min: 0,
-    max: 10_000_000,
-    reason: 'Maximum spend per project and day (UTC). Above it, the judge is not asked.',
-  }),
-}
-
 /** Settings of the audit trail. */
 export const auditSettings = {
   audit_checkpoint_sinks: text({

@@ -7,6 +7,7 @@ import {
   parseFilter,
   textField,
 } from '../../../ui/filter-language.ts'
+import { findingKinds } from '../../../ui/finding-kinds.ts'
 
 /** Filters of the list of tasks, as the API names them. */
 export type TaskQuery = Omit<
@@ -60,14 +61,7 @@ export const taskFields: readonly FilterField<TaskQuery>[] = [
   textField('finding', 'Type of a finding, such as repeat_call', (finding_type) => ({
     finding_type,
   })),
-  choiceField(
-    'kind',
-    'Kind of a finding',
-    ['loop', 'failure', 'context', 'claim'],
-    (finding_kind) => ({
-      finding_kind,
-    }),
-  ),
+  choiceField('kind', 'Kind of a finding', findingKinds, (finding_kind) => ({ finding_kind })),
   choiceField('has', 'Failed calls', ['errors'], () => ({ has_errors: true })),
   choiceField('no', 'Without failed calls', ['errors'], () => ({ has_errors: false })),
   choiceField('is', 'Stalled, or without an X-Task-ID', ['stalled', 'implicit'], (value) =>

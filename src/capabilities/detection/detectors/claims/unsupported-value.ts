@@ -4,7 +4,7 @@ import {
   checkAnswer,
   indexSeen,
   type SeenIndex,
-} from '../../../verification/provenance/index.ts'
+} from '../../../provenance/sources/index.ts'
 import type { Detector, FindingDraft, Severity, WorkBudget } from '../../contract.ts'
 import { cutText, noWaste, placeKey, placeOfStep, readSeenTexts } from '../../facts/index.ts'
 import { type Step, type TaskRun, text_chars_max } from '../../reconstruction/index.ts'

@@ -1,4 +1,4 @@
-import { tokensInText } from '../../links/link-token.ts'
+import { tokensInText } from '../../messages/link-token.ts'
 import type { Message } from '../../messages/message.ts'
 import { type ChannelType, secretFields, type Templates } from '../channel.ts'
 import { type MessageText, plain, textOf } from '../message-text.ts'

@@ -1,8 +1,8 @@
 import { z } from 'zod'
 import { record } from '../../../../model/named-schemas.ts'
 import { defineRoute, type Route } from '../../../../platform/http/index.ts'
+import type { RunsDb } from '../../contract.ts'
 import { verifierNames } from '../../contract.ts'
-import type { RunsDb } from '../../runs/store.ts'
 import { calibrationLabels_min } from '../../trust/calibration.ts'
 import {
   labelsOf,

@@ -6,13 +6,13 @@ import { record } from '../../../../model/named-schemas.ts'
 import { refuseUnstorable } from '../../../../model/storable.ts'
 import { defineRoute, type Route } from '../../../../platform/http/index.ts'
 import { requesterOf } from '../../../jobs/index.ts'
+import type { RunsDb } from '../../contract.ts'
 import {
   deleteOverride,
   findClaim,
   putOverride,
   type StoredClaim,
 } from '../../runs/claims-store.ts'
-import type { RunsDb } from '../../runs/store.ts'
 import { readVerifiedAnswer } from '../../runs/verified-answer.ts'
 import { byDigest, claimSchema, personVerdicts, toClaimReply } from '../claim-reply.ts'
 import type { VerificationRoutesDeps } from '../contract.ts'

@@ -1,6 +1,7 @@
 import { problem } from '../../../../kernel/problem.ts'
 import { defineRoute, type Route } from '../../../../platform/http/index.ts'
 import { taskNamed, taskPath } from '../../../tasks/index.ts'
+import { findAnswer } from '../../runs/trace-target.ts'
 import { runScope } from '../contract.ts'
 import {
   endedReply,
@@ -9,7 +10,6 @@ import {
   startReply,
   verifyTrace,
 } from '../start-verification.ts'
-import { findAnswer } from '../trace-target.ts'
 import { verifyBody } from '../verify-request.ts'
 
 /**

@@ -3,9 +3,9 @@ import { defineRoute, type Route } from '../../../../platform/http/index.ts'
 import { requesterOf } from '../../../jobs/index.ts'
 import { tracePath } from '../../../traces/index.ts'
 import { cancelRun, listRuns } from '../../runs/store.ts'
+import { findTrace } from '../../runs/trace-target.ts'
 import { runScope, type VerificationRoutesDeps } from '../contract.ts'
 import { runSchema, toRunReply } from '../run-reply.ts'
-import { findTrace } from '../trace-target.ts'
 
 /**
  * POST /api/v1/verification/traces/{trace_id}/cancel: cancels the pending run of a trace. A run that

@@ -13,12 +13,11 @@ import { record } from '../../../../model/named-schemas.ts'
 import { defineRoute, type Route } from '../../../../platform/http/index.ts'
 import { tracePath } from '../../../traces/index.ts'
 import { claimsOf, countClaims, overridesOf } from '../../runs/claims-store.ts'
-
+import { findTrace } from '../../runs/trace-target.ts'
 import { verdicts } from '../../verdicts/verdict.ts'
 import { byDigest, claimSchema, toClaimReply } from '../claim-reply.ts'
 import { readScope, type VerificationRoutesDeps } from '../contract.ts'
 import { chooseRun } from '../find-run.ts'
-import { findTrace } from '../trace-target.ts'
 
 const querySchema = z.strictObject({
   verdict: z

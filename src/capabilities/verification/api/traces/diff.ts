@@ -4,14 +4,15 @@ import { textParameter } from '../../../../model/list-query.ts'
 import { record } from '../../../../model/named-schemas.ts'
 import { defineRoute, type Route } from '../../../../platform/http/index.ts'
 import { tracePath } from '../../../traces/index.ts'
+import type { RunsDb } from '../../contract.ts'
 import { claimsOf, type StoredClaim } from '../../runs/claims-store.ts'
-import { listRuns, type Run, type RunsDb, type TraceKey } from '../../runs/store.ts'
+import { listRuns, type Run, type TraceKey } from '../../runs/store.ts'
+import { findTrace } from '../../runs/trace-target.ts'
 import { verdictSchema } from '../claim-reply.ts'
 import { readScope, type VerificationRoutesDeps } from '../contract.ts'
 import { diffClaims } from '../diff-claims.ts'
 import { requireRunOf } from '../find-run.ts'
 import { runFields } from '../run-reply.ts'
-import { findTrace } from '../trace-target.ts'
 
 const diffedClaim = record('DiffedClaim', {
   claim_id: z.uuid(),

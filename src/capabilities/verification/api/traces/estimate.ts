@@ -8,10 +8,12 @@ import { tracePath } from '../../../traces/index.ts'
 import { extractClaims } from '../../claims/extract-claims.ts'
 import { verifierNames } from '../../contract.ts'
 import { runLimits } from '../../runs/limits.ts'
-import { readScope, type TraceInStore, type VerificationRoutesDeps } from '../contract.ts'
+import type { TraceInStore } from '../../runs/trace-target.ts'
+import { findTrace, tryReadAnswer } from '../../runs/trace-target.ts'
+import { chooseVerifiers, type RequestedVerifier } from '../../verifiers/choose-verifiers.ts'
+import { readScope, type VerificationRoutesDeps } from '../contract.ts'
 import { runError } from '../run-reply.ts'
-import { findTrace, tryReadAnswer } from '../trace-target.ts'
-import { chooseVerifiers, estimateBody, type RequestedVerifier } from '../verify-request.ts'
+import { estimateBody } from '../verify-request.ts'
 
 /** An estimate reads up to 8 MiB and splits the answer into claims, in the thread of the API. */
 const slotLimits = { work: 'estimates', running_max: 1, waiting_max: 4, wait_ms_max: 5_000 }

@@ -4,10 +4,11 @@ import { idAfter, idPage, idPageQuery } from '../../../../model/id-pages.ts'
 import { record } from '../../../../model/named-schemas.ts'
 import { defineRoute, type Route } from '../../../../platform/http/index.ts'
 import { tracePath } from '../../../traces/index.ts'
-import { countRuns, listRuns, type RunFilter, type RunsDb } from '../../runs/store.ts'
+import type { RunsDb } from '../../contract.ts'
+import { countRuns, listRuns, type RunFilter } from '../../runs/store.ts'
+import { findTrace } from '../../runs/trace-target.ts'
 import { readScope, type VerificationRoutesDeps } from '../contract.ts'
 import { runSchema, toRunReply } from '../run-reply.ts'
-import { findTrace } from '../trace-target.ts'
 
 /** Fields of a reply with a page of runs. */
 export const runPageFields = {

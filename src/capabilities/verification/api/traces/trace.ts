@@ -3,10 +3,10 @@ import { record } from '../../../../model/named-schemas.ts'
 import { defineRoute, type Route } from '../../../../platform/http/index.ts'
 import { tracePath } from '../../../traces/index.ts'
 import { latestRun, type Run, type TraceKey } from '../../runs/store.ts'
+import { findTrace, isStale } from '../../runs/trace-target.ts'
 import { readScope, type VerificationRoutesDeps } from '../contract.ts'
 import { runFields, toCounts, toRunResult } from '../run-reply.ts'
 import { messageOf, resultUrl, startedStatuses, statusOf } from '../start-verification.ts'
-import { findTrace, isStale } from '../trace-target.ts'
 
 const statuses = ['not_verified', ...startedStatuses] as const
 

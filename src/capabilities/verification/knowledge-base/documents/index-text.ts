@@ -1,8 +1,7 @@
+import { grammarWords, toSource } from '../../../provenance/text/index.ts'
 import { chunkSentences_max, splitDocument } from '../../knowledge/chunks.ts'
 import { countTerms } from '../../knowledge/postings.ts'
 import { type DocumentFormat, readDocument } from '../../knowledge/read-document.ts'
-import { toSource } from '../../text/mapped-text.ts'
-import { grammarWords } from '../../text/tokens.ts'
 
 /** A document to split into chunks with their terms. */
 export type TextToIndex = {

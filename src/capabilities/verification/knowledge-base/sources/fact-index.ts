@@ -1,5 +1,5 @@
+import { tokenize } from '../../../provenance/text/index.ts'
 import type { Question } from '../../knowledge/library.ts'
-import { tokenize } from '../../text/tokens.ts'
 
 /** Facts by the first word of their subject. */
 export type FactIndex<F> = ReadonlyMap<string, readonly { fact: F; subject: string }[]>

@@ -1,5 +1,5 @@
+import { type MappedText, type Range, toSource } from '../../../provenance/text/index.ts'
 import { quote_chars_max } from '../../contract.ts'
-import { type MappedText, type Range, toSource } from '../../text/mapped-text.ts'
 
 /** A verbatim part of a text, and its range in the source that the text was read from. */
 export type LocatedQuote = { quote: string; at: Range }

@@ -1,3 +1,6 @@
+import type { Range } from '../../../provenance/text/index.ts'
+import { splitLinesAndSentences } from '../../../provenance/text/index.ts'
+import { readQuantities } from '../../../provenance/values/index.ts'
 import type { Chunk, SplitDocument } from '../../knowledge/chunks.ts'
 import {
   byScore,
@@ -6,9 +9,6 @@ import {
   weighWindow,
   windowsAround,
 } from '../../knowledge/library.ts'
-import type { Range } from '../../text/mapped-text.ts'
-import { splitLinesAndSentences } from '../../text/sentences.ts'
-import { readQuantities } from '../../values/quantities.ts'
 import type { StoredChunk } from '../retrieval/store.ts'
 
 /** Chunks that follow each other in a document, as a part of that document. */

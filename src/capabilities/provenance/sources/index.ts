@@ -1,0 +1,7 @@
+/** Entry point of provenance, which finds the sources of values in an answer. Pure. */
+
+export type { SeenText, ValueKind } from '../values/index.ts'
+export { type CheckedValue, checkAnswer } from './check-answer.ts'
+export type { SeenIndex } from './seen.ts'
+export { indexSeen } from './seen-index.ts'
+export { type ValueReason, valueReasons } from './value-reasons.ts'
