@@ -7,27 +7,33 @@ const folder = 'src/platform/relational/tables'
  * Types of the rows of PostgreSQL, a file for each room of the schema: docs/decisions/0050. A check
  * of listed texts is a union; what the schema cannot say is in table-overrides.ts.
  */
-export function tableTypeFiles(tables: readonly TableAbout[]): { path: string; content: string }[] {
-  assertUsed(tables)
+export function tableTypeFiles(
+  tables: readonly TableAbout[],
+  overrides: Overrides = tableOverrides,
+): { path: string; content: string }[] {
+  assertUsed(tables, overrides)
   const rooms = Map.groupBy(tables, ({ room }) => room)
   return [...rooms].map(([room, own]) => {
     const name = room.replaceAll(/(?<=[a-z])[A-Z]/g, '-$&').toLowerCase()
-    return { path: `${folder}/${name}-tables.ts`, content: roomFile(room, own) }
+    return { path: `${folder}/${name}-tables.ts`, content: roomFile(room, own, overrides) }
   })
 }
 
+/** Types of values by `table.column`. */
+type Overrides = Readonly<Record<string, string>>
+
 /** Throws for an override of a column that does not exist. */
-function assertUsed(tables: readonly TableAbout[]): void {
+function assertUsed(tables: readonly TableAbout[], overrides: Overrides): void {
   const columns = tables.flatMap((table) =>
     table.columns.map(({ name }) => `${table.name}.${name}`),
   )
-  for (const key of Object.keys(tableOverrides)) {
+  for (const key of Object.keys(overrides)) {
     if (!columns.includes(key)) throw new Error(`table-overrides.ts: no column ${key}`)
   }
 }
 
-function roomFile(room: string, tables: readonly TableAbout[]): string {
-  const body = tables.flatMap(tableLines).join('\n')
+function roomFile(room: string, tables: readonly TableAbout[], overrides: Overrides): string {
+  const body = tables.flatMap((table) => tableLines(table, overrides)).join('\n')
   const imports = [...modules].flatMap(([path, names]) => {
     const used = names.filter((name) => new RegExp(`\\b${name}\\b(?!:)`).test(body)).toSorted()
     return used.length === 0 ? [] : importLines(used, path)
@@ -67,8 +73,11 @@ function importLines(names: readonly string[], path: string): string[] {
   return ['import type {', ...names.map((name) => `  ${name},`), `} from '${path}'`]
 }
 
-function tableLines({ name, columns }: TableAbout): string[] {
-  const lines = columns.flatMap((column) => propertyLines(column.name, columnType(name, column)))
+function tableLines({ name, columns }: TableAbout, overrides: Overrides): string[] {
+  const lines = columns.flatMap((column) => {
+    const override = overrides[`${name}.${column.name}`]
+    return propertyLines(column.name, columnType(column, override))
+  })
   return [`  ${name}: {`, ...lines, '  }']
 }
 
@@ -81,9 +90,9 @@ function propertyLines(name: string, type: string): string[] {
   return [`    ${name}:`, ...type.split(' | ').map((member) => `      | ${member}`)]
 }
 
-function columnType(table: string, column: ColumnAbout): string {
-  const { name, type, rules } = column
-  const value = tableOverrides[`${table}.${name}`] ?? findUnion(column) ?? valueType(table, column)
+function columnType(column: ColumnAbout, override?: string): string {
+  const { type, rules } = column
+  const value = override ?? findUnion(column) ?? valueType(column)
   if (/generated always/.test(rules)) return `Computed<${value}>`
   const isNullable = !/not null|primary key/.test(rules)
   const ending = /\bdefault\b/.test(rules) ? 'ByDefault' : isNullable ? 'OrNull' : ''
@@ -109,8 +118,8 @@ const valueTypes: readonly (readonly [RegExp, string])[] = [
 ]
 
 /** As the pool of open-relational.ts reads it. */
-function valueType(table: string, { name, type }: ColumnAbout): string {
+function valueType({ name, type }: ColumnAbout): string {
   const value = valueTypes.find(([pattern]) => pattern.test(type))?.[1]
-  if (value === undefined) throw new Error(`${table}.${name}: no type for ${type}`)
+  if (value === undefined) throw new Error(`no type of a row for the column ${name} ${type}`)
   return type.endsWith('[]') ? `${value}[]` : value
 }

@@ -46,7 +46,9 @@ function statementsIn(text: string): string[] {
 
 const tableName = String.raw`(?:\{\{table:(\w+)\}\}|(\w+))`
 const createTable = new RegExp(`^create table (?:if not exists )?${tableName}`)
-const addColumns = new RegExp(`^alter table ${tableName} (?:\\{\\{on_cluster\\}\\})?\\s*add column`)
+const addColumns = new RegExp(
+  `^alter table ${tableName}\\s+(?:\\{\\{on_cluster\\}\\}\\s+)?(?=add column|@)`,
+)
 const createIndex =
   /^create (unique )?index (?:concurrently )?(?:if not exists )?\w+\s+on (\w+)\s*(.*)$/s
 const createFunction = /^create (?:or replace )?function /
@@ -84,9 +86,9 @@ function readTable(tables: Tables, text: string, room: string): void {
 
 function readAddedColumns(tables: Tables, text: string): void {
   const { sql, comments } = markComments(text)
-  const start = sql.indexOf('alter table')
-  const table = tableNamed(tables, nameIn(addColumns, sql.slice(start)))
-  for (const part of partsOf(sql.slice(sql.indexOf('add column', start)))) {
+  const change = sql.slice(sql.indexOf('alter table'))
+  const table = tableNamed(tables, nameIn(addColumns, change))
+  for (const part of partsOf(change.replace(addColumns, ''))) {
     const [, column] = addColumn.exec(part.replace(marks, '').trim()) ?? []
     if (column === undefined) throw new Error(`can not be read for the page of tables: ${part}`)
     table.columns.push(columnOf(`${marks.exec(part)?.[0] ?? ''}${column}`, comments))
