@@ -228,6 +228,23 @@ describe('a document of several', () => {
     expect((await call('GET', `/notes/${note_id}`, { as })).body.version).toBe(1)
   })
 
+  test('of another project is not chosen by statements either, without the policies of the store', async () => {
+    const { db } = projects
+    const [project, project_id] = [await projects.newProject(), await projects.newProject()]
+    const body = { name: 'mine', text: 'one' }
+    const { note_id: id } = (await call('POST', '/notes', { as: admin(project), body })).body
+    await expect(notes.read(db, { project_id, id })).rejects.toThrow('note_id')
+    expect(await notes.lock(db, { project_id, id })).toBeUndefined()
+    expect(await notes.findBy(db, project_id, { name: 'mine' })).toBeUndefined()
+    expect(await notes.count(db, project_id)).toBe(0)
+    const page = await notes.select(db, project_id, { before: undefined, limit: 10 })
+    expect(page).toEqual({ rows: [], counted: 0 })
+    await expect(notes.replace(db, { project_id, id }, { name: 'theirs' })).rejects.toThrow()
+    await notes.release(db, { project_id, id })
+    await notes.delete(db, { project_id, id })
+    expect(await notes.read(db, { project_id: project, id })).toMatchObject({ name: 'mine' })
+  })
+
   test('has one of many writers at once, for a version, a name or the last place', async () => {
     const as = admin(await projects.newProject())
     const texts = ['a', 'b', 'c', 'd', 'e', 'f']
