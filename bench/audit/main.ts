@@ -1,7 +1,7 @@
 import type { Call } from './caller.ts'
 import { window } from './contents.ts'
-import { measurePairs, type Pair, rateOf, type Slice, spreadOf } from './measure.ts'
-import { startBenchService } from './service.ts'
+import { measureTurns, rateOf, type Slice, spreadOf, type Turn } from './measure.ts'
+import { startBenchService, type Variant } from './service.ts'
 
 /**
  * `npm run bench:audit [writes] [spread] [reads] [smallest] [rate]`: what audit records cost, at
@@ -10,7 +10,8 @@ import { startBenchService } from './service.ts'
  *
  * `writes`: changes of the environments of 20 projects of one organization, whose chain they all
  * wait for. `spread`: the same with an organization for each project. `reads`: a person reads tasks,
- * timelines, traces, and inputs and outputs, with about 48 KB of content in a trace. `smallest`: only the cheapest read of
+ * timelines, traces, and inputs and outputs, with about 48 KB of content in a trace; also with a
+ * statement for each read instead of the journal. `smallest`: only the cheapest read of
  * content, one task. `rate`: changes as fast as 8 and as 50 callers can.
  */
 const pairs = Number(process.env['PAIRS'] ?? 12)
@@ -49,22 +50,37 @@ const read = (): Call => {
 }
 
 try {
-  if (isAsked('writes')) report('writes', await measurePairs(service, write, often))
-  if (isAsked('spread')) report('spread', await measurePairs(service, writeTo(spread_ids), often))
-  if (isAsked('reads')) report('reads', await measurePairs(service, read, seldom))
-  if (isAsked('smallest')) {
-    report('smallest reads', await measurePairs(service, task, often))
-  }
+  if (isAsked('reads')) await reportReads('reads', read, seldom)
+  if (isAsked('smallest')) await reportReads('smallest reads', task, often)
+  if (isAsked('writes')) await reportWrites('writes', project_ids)
+  if (isAsked('spread')) await reportWrites('spread', spread_ids)
   if (isAsked('rate')) for (const callers of [8, 50]) await reportRates(callers)
 } finally {
   await service.stop()
 }
 
-function report(name: string, measured: readonly Pair[]): void {
+async function reportWrites(name: string, ids: readonly string[]): Promise<void> {
+  const variants = ['none', 'audited'] as const
+  const measured = await measureTurns(service, writeTo(ids), { ...often, variants })
+  report(name, measured, 'none', 'audited')
+}
+
+async function reportReads(name: string, next: () => Call, offered: typeof often): Promise<void> {
+  const variants = ['none', 'audited', 'inserted'] as const
+  const measured = await measureTurns(service, next, { ...offered, variants })
+  report(name, measured, 'none', 'audited')
+  report(`${name}, a statement instead of no record`, measured, 'none', 'inserted')
+  report(`${name}, a statement instead of the journal`, measured, 'audited', 'inserted')
+}
+
+function report(name: string, turns: readonly Turn[], base: Variant, other: Variant): void {
+  const measured = turns.flatMap(({ [base]: before, [other]: after }) =>
+    before && after ? [{ before, after }] : [],
+  )
   const line = (what: string, unit: string, of: (slice: Slice) => number) => {
-    const none = spreadOf(measured.map((pair) => of(pair.none))).median
-    const audited = spreadOf(measured.map((pair) => of(pair.audited))).median
-    const more = spreadOf(measured.map((pair) => (of(pair.audited) / of(pair.none) - 1) * 100))
+    const none = spreadOf(measured.map((pair) => of(pair.before))).median
+    const audited = spreadOf(measured.map((pair) => of(pair.after))).median
+    const more = spreadOf(measured.map((pair) => (of(pair.after) / of(pair.before) - 1) * 100))
     const [low, median, high] = [more.low, more.median, more.high].map((each) => each.toFixed(1))
     const values = `${none.toFixed(2)} → ${audited.toFixed(2)} ${unit}`
     console.log(`${name}, ${what}: ${values}, ${median} % more (middle half ${low} to ${high})`)

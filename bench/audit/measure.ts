@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { sleep } from '../../src/kernel/time.ts'
 import type { Call } from './caller.ts'
-import type { BenchService } from './service.ts'
+import type { BenchService, Variant } from './service.ts'
 
 /** What a slice of calls took: latencies in ms, processor time of a call in µs. */
 export type Slice = {
@@ -12,8 +12,8 @@ export type Slice = {
   clickhouse_us: number
 }
 
-/** Slices without and with the trail, in pairs of adjacent ones. */
-export type Pair = { none: Slice; audited: Slice }
+/** Adjacent slices, one of each variant. */
+export type Turn = Partial<Record<Variant, Slice>>
 
 /** Median, and the middle half of the values. */
 export type Spread = { median: number; low: number; high: number }
@@ -22,54 +22,51 @@ export type Spread = { median: number; low: number; high: number }
 type Offered = { per_minute: number; pairs: number; slice_ms: number }
 
 /**
- * Runs slices without and with the trail in turn, so that other work of the machine meets both
- * alike. Sealing counts to the audited ones.
+ * Runs slices of the variants in turn, so that other work of the machine meets all alike. Sealing
+ * counts to those that record calls.
  */
-export async function measurePairs(
+export async function measureTurns(
   service: BenchService,
   next: () => Call,
-  { pairs, ...offered }: Offered,
-): Promise<Pair[]> {
-  const { none, audited } = service.origins
-  const run = (origin: string) =>
-    slice(service, { ...offered, origin, next, isAudited: origin === audited })
-  await warmUp(service, next)
-  const measured: Pair[] = []
+  { variants, pairs, ...offered }: Offered & { variants: readonly Variant[] },
+): Promise<Turn[]> {
+  await warmUp(service, next, variants)
+  const measured: Turn[] = []
   for (let at = 0; at < pairs; at += 1) {
-    if (at % 2 === 0) {
-      const without = await run(none)
-      measured.push({ none: without, audited: await run(audited) })
-    } else {
-      const withTrail = await run(audited)
-      measured.push({ audited: withTrail, none: await run(none) })
+    const turn: Turn = {}
+    for (const variant of at % 2 === 0 ? variants : variants.toReversed()) {
+      turn[variant] = await slice(service, { ...offered, variant, next })
     }
+    measured.push(turn)
   }
   return measured
 }
 
 /**
- * Calls both servers in turn, as fast as possible. A service runs for days; its first tens of
+ * Calls the servers in turn, as fast as possible. A service runs for days; its first tens of
  * thousands of calls also pay for the compilers of V8, in threads of their own.
  */
-async function warmUp(service: BenchService, next: () => Call): Promise<void> {
-  const { none, audited } = service.origins
+async function warmUp(
+  service: BenchService,
+  next: () => Call,
+  variants: readonly Variant[],
+): Promise<void> {
   for (let at = 0; at < 15; at += 1) {
-    for (const origin of [none, audited]) {
+    for (const variant of variants) {
+      const origin = service.origins[variant]
       await rateOf(service, { origin, next, callers: 4, slice_ms: 3_000 })
     }
   }
 }
 
-type SliceOf = Omit<Offered, 'pairs'> & {
-  origin: string
-  next: () => Call
-  isAudited: boolean
-}
+type SliceOf = Omit<Offered, 'pairs'> & { variant: Variant; next: () => Call }
 
 async function slice(
   service: BenchService,
-  { origin, next, per_minute, slice_ms, isAudited }: SliceOf,
+  { variant, next, per_minute, slice_ms }: SliceOf,
 ): Promise<Slice> {
+  const origin = service.origins[variant]
+  const isAudited = variant !== 'none'
   const calls = callsOf(next, (slice_ms / 60_000) * per_minute)
   const cpu = process.cpuUsage()
   const postgres_before = await postgresTimes_us(service.postgres_pid)
@@ -116,7 +113,7 @@ export async function rateOf(
     next,
     callers,
     slice_ms,
-  }: Pick<SliceOf, 'origin' | 'next' | 'slice_ms'> & { callers: number },
+  }: Pick<SliceOf, 'next' | 'slice_ms'> & { origin: string; callers: number },
 ): Promise<number> {
   const calls = callsOf(next, differentCalls)
   const latencies = await service.caller.send({ origin, calls, callers, slice_ms })

@@ -10,6 +10,8 @@ import {
 } from '../../src/capabilities/access/index.ts'
 import { openAuditTrail, openReadJournal } from '../../src/capabilities/audit/index.ts'
 import { sealReads } from '../../src/capabilities/audit/reads/seal-reads.ts'
+import { toUnsealed } from '../../src/capabilities/audit/reads/unsealed-reads.ts'
+import { chainOf } from '../../src/capabilities/audit/trail/chain-id.ts'
 import {
   chooseByEntity,
   openClickHouseRunner,
@@ -23,12 +25,17 @@ import {
 } from '../../src/capabilities/storage/index.ts'
 import { taskRoutes } from '../../src/capabilities/tasks/index.ts'
 import { traceRoutes } from '../../src/capabilities/traces/index.ts'
+import { newId } from '../../src/kernel/ids.ts'
 import { systemClock } from '../../src/kernel/time.ts'
+import type { AuditEntry } from '../../src/model/audit-entry.ts'
+import type { AuditTrail } from '../../src/platform/audit/index.ts'
 import { createHttpServer, type HttpServer } from '../../src/platform/http/index.ts'
 import {
   type AccessTables,
   type AuditTables,
+  CompiledQuery,
   type DetectionTables,
+  type Kysely,
   migrateRelational,
   openIdempotencyStore,
   openRelational,
@@ -44,9 +51,15 @@ import { insertContents } from './contents.ts'
 
 type Tables = AccessTables & AuditTables & TaskTables & DetectionTables
 
-/** Two servers of the same routes on the same stores, without and with the trail. */
+/**
+ * How a server records calls: not at all, as the service does, or with a statement for each read of
+ * content instead of the journal.
+ */
+export type Variant = 'none' | 'audited' | 'inserted'
+
+/** Servers of the same routes on the same stores, one for each variant. */
 export type BenchService = {
-  origins: { none: string; audited: string }
+  origins: Record<Variant, string>
   /** Projects of one organization; the first has the contents. */
   project_ids: string[]
   /** As many projects, each in an organization of its own. */
@@ -116,15 +129,21 @@ export async function startBenchService(): Promise<BenchService> {
   ]
   const folder = join(directory, 'audit-reads')
   const journal = await openReadJournal({ db, folder, logger, metrics: createMetrics() })
-  const open = (isAudited: boolean): Promise<HttpServer> =>
+  const audited = openAuditTrail(db, journal)
+  const inserted = { ...audited, storeRead: (entry: AuditEntry) => insertRead(db, entry) }
+  const open = (audit?: AuditTrail): Promise<HttpServer> =>
     createHttpServer({
       ...{ routes, authorize: authorizer(access), idempotency: openIdempotencyStore(db) },
-      ...(isAudited && { audit: openAuditTrail(db, journal) }),
+      ...(audit && { audit }),
       ...{ logger, metrics: createMetrics(), clock, body_bytes_max: 1_000_000 },
       ...{ header_bytes_max: 16_384, rate_per_minute_max: 0, request_timeout_ms: 5_000 },
       keep_alive_ms: 60_000,
     })
-  const servers = { none: await open(false), audited: await open(true) }
+  const servers = {
+    none: await open(),
+    audited: await open(audited),
+    inserted: await open(inserted),
+  }
   const signedIn = await servers.none.inject({
     ...{ method: 'POST', url: '/api/v1/auth/token' },
     payload: {
@@ -152,7 +171,11 @@ export async function startBenchService(): Promise<BenchService> {
     `http://127.0.0.1:${await server.listen({ host: '127.0.0.1', port: 0 })}`
   const caller = startCaller(headers)
   return {
-    origins: { none: await originOf(servers.none), audited: await originOf(servers.audited) },
+    origins: {
+      none: await originOf(servers.none),
+      audited: await originOf(servers.audited),
+      inserted: await originOf(servers.inserted),
+    },
     ...{ project_ids, spread_ids, ...contents, caller },
     flush: () => journal.flush(),
     seal: async () => {
@@ -162,7 +185,7 @@ export async function startBenchService(): Promise<BenchService> {
     clickhouse_ms: () => engine.cpu_ms(),
     stop: async () => {
       await caller.stop()
-      await Promise.all([servers.none.close(), servers.audited.close()])
+      await Promise.all(Object.values(servers).map((server) => server.close()))
       await journal.close()
       await access.close()
       await relational.close()
@@ -171,4 +194,11 @@ export async function startBenchService(): Promise<BenchService> {
       await rm(directory, { recursive: true })
     },
   }
+}
+
+/** Stores a read in PostgreSQL while its call is handled. The answer waits for the commit. */
+async function insertRead(db: Kysely<AuditTables>, entry: AuditEntry): Promise<void> {
+  const reads = JSON.stringify([toUnsealed(entry)])
+  const values = [newId(), chainOf(entry.organization_id), reads]
+  await db.executeQuery(CompiledQuery.raw('select store_audit_reads($1, $2, 1, $3)', values))
 }

@@ -5,7 +5,6 @@ export {
   exitStatus,
   NoAnswer,
   outputOption,
-  type Run,
   UsageError,
 } from './command.ts'
 export { cliCommands } from './commands.ts'

@@ -13,7 +13,7 @@ export function render(args: Arguments, data: unknown, table: () => string): str
  * Formats data as JSON, on several lines. Characters that could change a terminal are escaped, which
  * changes no value.
  */
-export function printableJson(data: unknown): string {
+function printableJson(data: unknown): string {
   return printableLines(JSON.stringify(data, null, 2) ?? 'null')
 }
 

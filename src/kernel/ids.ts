@@ -1,4 +1,3 @@
-import { randomBytes } from 'node:crypto'
 import { v5 as uuidV5, v7 as uuidV7, validate } from 'uuid'
 
 /** Creates a UUIDv7 (RFC 9562): ids sort by creation time. */
@@ -9,12 +8,6 @@ export function newId(): string {
 /** Derives the UUIDv5 of a name in a namespace UUID: the same inputs give the same id. */
 export function derivedId(namespace: string, name: string): string {
   return uuidV5(name, namespace)
-}
-
-/** Creates a span id: 16 hex digits, never all zero (W3C Trace Context, level 2). */
-export function newObservationId(): string {
-  const id = randomBytes(8).toString('hex')
-  return id === '0000000000000000' ? newObservationId() : id
 }
 
 export function isUuid(value: string): boolean {

@@ -50,7 +50,7 @@ export type AuditEntry = {
 }
 
 /** The address and the client of a call. */
-export type AuditOrigin = { address: string; user_agent: string | null }
+type AuditOrigin = { address: string; user_agent: string | null }
 
 /** Values before a change, if the action knows them, and the requested values. */
 export type AuditChange = { before?: unknown; after?: unknown }

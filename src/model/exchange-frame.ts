@@ -7,7 +7,7 @@ import type { Exchange, ExchangeFacts } from './exchange.ts'
  * `[facts u32le][request u32le][response u32le]` (lengths in bytes) and these three parts.
  * The facts are JSON; the bodies are the raw bytes of the wire.
  */
-export const frameVersion = 1
+const frameVersion = 1
 const compressionNone = 0
 const compressionZstd = 1
 /** Bytes before the first exchange: version and compression. */

@@ -6,7 +6,7 @@ import { record } from './named-schemas.ts'
 const label = '[a-z0-9]([-a-z0-9]*[a-z0-9])?'
 
 /** A DNS subdomain (RFC 1123), as Kubernetes names a Secret or a custom resource. */
-export const subdomainPattern = new RegExp(`^${label}(\\.${label})*$`)
+const subdomainPattern = new RegExp(`^${label}(\\.${label})*$`)
 export const labelPattern = new RegExp(`^${label}$`)
 
 /** The custom resource that manages an object of the service. */

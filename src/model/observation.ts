@@ -37,7 +37,7 @@ export const usageSources = ['provider', 'estimated', 'none'] as const
 export const statuses = ['ok', 'error', 'cancelled'] as const
 
 /** A tool call that a model requested. `arguments` is the text of the model. */
-export const toolCallSchema = z.object({
+const toolCallSchema = z.object({
   id: z.string(),
   name: z.string(),
   arguments: z.string(),
@@ -45,7 +45,7 @@ export const toolCallSchema = z.object({
 export type ToolCall = z.infer<typeof toolCallSchema>
 
 /** A result that a client sent for a tool call. `content` is cut to a size limit. */
-export const toolResultSchema = z.object({ tool_call_id: z.string(), content: z.string() })
+const toolResultSchema = z.object({ tool_call_id: z.string(), content: z.string() })
 export type ToolResult = z.infer<typeof toolResultSchema>
 
 const tokens = z.int().nonnegative().nullable()

@@ -9,7 +9,7 @@ import { type IngestPath, ingestPaths, type RecordCounts } from './ingest-record
  * u32][row]`. Numbers are little-endian. A row is RowBinary of the columns of the row format.
  * Frames of exchanges have version 1 in their first byte.
  */
-export const rowFrameVersion = 2
+const rowFrameVersion = 2
 /** Size of the header of a frame. */
 export const rowFrameHeader_bytes = 8
 /** Size of the header of each row: its kind and its length. */
@@ -38,10 +38,8 @@ export type FrameReceipt = {
   rejected: Readonly<Record<string, number>>
 }
 
-export type RowFrameTrailer = { project_id: string; receipts: readonly FrameReceipt[] }
-
 /** `start` and `end` are offsets in the frame's `bytes`; `receipt` is an index in `receipts`. */
-export type RowVisitor = (kind: RowKind, start: number, end: number, receipt: number) => void
+type RowVisitor = (kind: RowKind, start: number, end: number, receipt: number) => void
 
 export type RowFrame = {
   project_id: string

@@ -25,7 +25,6 @@ export const incidentReply = z.object({
   acknowledged_at: text.nullable(),
   resolved_at: text.nullable(),
 })
-export type IncidentReply = z.output<typeof incidentReply>
 
 /** A page of incidents. */
 export const incidentList = z.object({

@@ -13,7 +13,7 @@ export type KnownRule = Readonly<Record<string, unknown>> & {
 }
 
 /** A field in which two rules differ. */
-export type Difference = { field: string; before: unknown; after: unknown }
+type Difference = { field: string; before: unknown; after: unknown }
 
 /** The step about a rule. */
 export type PlannedStep =

@@ -13,7 +13,7 @@ export type TestResult = {
 }
 
 /** An expectation that is not met, with its place in the file. */
-export type TestFailure = {
+type TestFailure = {
   path: CompiledExpectation['path']
   title: string
   differences: string[]

@@ -14,7 +14,7 @@ const rollup = z.object({
 })
 
 /** A node of the tree. */
-export const nodeReply = z.object({
+const nodeReply = z.object({
   node_id: text,
   parent_id: text.nullable(),
   depth: count,

@@ -47,7 +47,7 @@ export async function readText(path: string): Promise<Buffer> {
 }
 
 /** A quote that is not in its source at its offsets. */
-export type WrongQuote = {
+type WrongQuote = {
   claim_id: string
   source: string
   at: readonly [number, number]

@@ -2,7 +2,6 @@ export {
   AuditedCall,
   type AuditStatement,
   type AuditTrail,
-  type CallDetails,
   type CreatedRow,
   currentCall,
   noteAfter,

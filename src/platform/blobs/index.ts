@@ -4,15 +4,11 @@ import { openDirectoryBlobs } from './directory-blobs.ts'
 import { openS3Blobs, type S3BlobsOptions } from './s3-blobs.ts'
 
 export {
-  type BlobContent,
   BlobMismatch,
   BlobMissing,
-  type BlobStat,
   type Blobs,
   BlobsMisplaced,
   BlobsUnavailable,
-  type PutOptions,
-  type StoredBlob,
 } from './contract.ts'
 
 /** Location of the blobs, and options of S3. */

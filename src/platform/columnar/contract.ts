@@ -26,7 +26,7 @@ export type Columnar = {
 }
 
 /** The reasons for statements that are not limited to one project. Each has few uses: search them. */
-export type AcrossProjects =
+type AcrossProjects =
   /** The clock of the server, and names of tables, columns, parts and mutations. No rows. */
   | 'catalogue'
   /** A batch of the queue has rows of several projects. */

@@ -15,7 +15,7 @@ export function auditOf(route: Pick<Route, 'audit' | 'method'>): RouteAudit {
 }
 
 /** Returns the words of a path that name the resource: `access/projects/api-keys`. */
-export function resourceTypeOf(url: string): string {
+function resourceTypeOf(url: string): string {
   const words = url.split('/').filter((step) => step !== '' && !step.startsWith('{'))
   return words.filter((word) => !/^(api|v\d|observability)$/.test(word)).join('/')
 }
@@ -35,7 +35,7 @@ type AuditOptions = Omit<Options, 'trail' | 'refusals_per_minute_max'> & {
 }
 
 /** The steps of a call. The server calls each method when its step happens. */
-export type CallSteps = {
+type CallSteps = {
   /** The caller is authorised. */
   authorised(caller: Caller | null): void
   /** Runs the handler. The call is recorded when it resolves. */

@@ -8,14 +8,14 @@ import { problemReply } from './problem-reply.ts'
 import { eventsMediaType, linesMediaType, type Route } from './route.ts'
 
 /** A response as sent. `body` is its text. */
-export type SentReply = {
+type SentReply = {
   status: number
   headers: Readonly<Record<string, unknown>>
   body: string | undefined
 }
 
 /** A response that the OpenAPI document of its server does not describe. */
-export class UndocumentedReply extends Error {
+class UndocumentedReply extends Error {
   override readonly name = 'UndocumentedReply'
 }
 
@@ -24,7 +24,7 @@ export class UndocumentedReply extends Error {
  * differ from the OpenAPI document of its route. For tests, because it compiles a validator for
  * each kind of response.
  */
-export function checkReply(route: Route, reply: SentReply): void {
+function checkReply(route: Route, reply: SentReply): void {
   const fault = findFault(route, reply)
   if (fault !== undefined) throw new UndocumentedReply(`${route.id} ${reply.status}: ${fault}`)
 }

@@ -11,7 +11,6 @@ export { createRateLimiter, headersFrom, type RateLimiter } from './rate-limit.t
 export {
   Answer,
   type AuthoriseAgain,
-  type Authorised,
   defineRawRoute,
   defineRoute,
   eventsMediaType,
@@ -32,7 +31,6 @@ export {
   neededFor,
   type RouteAccess,
   type RouteAuth,
-  type RouteKeyScope,
   type RouteScope,
 } from './route-access.ts'
 export {

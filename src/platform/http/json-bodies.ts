@@ -4,7 +4,7 @@ import { problem } from '../../kernel/problem.ts'
 import type { RawRoute, Route } from './route.ts'
 
 /** Maximum levels of lists and objects in a body. Bodies of the product have up to 25. */
-export const jsonDepth_max = 128
+const jsonDepth_max = 128
 
 /**
  * Parses JSON bodies. A JSON content type without a body gives undefined. Rejects keys that could

@@ -243,7 +243,7 @@ export function defineRoute<
  * Error format of a raw route: the error object of OpenAI, of Anthropic, of Google's APIs or of
  * Langfuse, or google.rpc.Status of OTLP.
  */
-export type RawErrorFormat =
+type RawErrorFormat =
   | 'ProviderError'
   | 'AnthropicError'
   | 'GoogleError'
@@ -282,7 +282,7 @@ export type RawRoute = RouteDocs & {
 }
 
 /** Notes that the credentials of a call of a raw route are valid. */
-export type Authorised = () => void
+type Authorised = () => void
 
 export function defineRawRoute(definition: Omit<RawRoute, 'kind'>): RawRoute {
   return { ...definition, kind: 'raw' }

@@ -4,7 +4,7 @@ import { type KubeEnvironment, kubeEnvironment } from '../config/index.ts'
 import { findKubeTarget, type KubeCluster, KubeConfigError, type KubeTarget } from './kubeconfig.ts'
 import { type Credentials, createSignIn } from './sign-in.ts'
 
-export type RawRequest = {
+type RawRequest = {
   method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
   /** The path with its query. */
   path: string

@@ -1,6 +1,5 @@
 export { currentNamespace } from './connection.ts'
 export {
-  type KubeAct,
   KubeConflict,
   KubeDenied,
   KubeError,
@@ -20,14 +19,11 @@ export type {
   KubeResource,
   ListOptions,
   ObjectAt,
-  OwnerReference,
   WatchEvent,
   WatchOptions,
-  WriteOptions,
 } from './kube-client.ts'
-export { type KubeOptions, openKube } from './open-kube.ts'
+export { openKube } from './open-kube.ts'
 export {
-  type OwnedSecretsOptions,
   ownedSecrets,
   type Secret,
   type SecretClient,

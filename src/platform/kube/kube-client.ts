@@ -45,7 +45,7 @@ export type KubeResource = { group: string; version: string; plural: string }
 export type ObjectAt = { namespace: string; name: string }
 
 /** The name of one object that is in no namespace. */
-export type ClusterObjectAt = { name: string }
+type ClusterObjectAt = { name: string }
 
 /** An object as the server sends it, without `managedFields`. */
 export type KubeObject = {
@@ -73,7 +73,7 @@ export type KubeMeta = {
   ownerReferences?: OwnerReference[]
 }
 
-export type OwnerReference = {
+type OwnerReference = {
   apiVersion: string
   kind: string
   name: string

@@ -64,7 +64,7 @@ const fileSchema = z.object({
 })
 
 export type KubeCluster = z.output<typeof clusterSchema>
-export type KubeUser = z.output<typeof userSchema>
+type KubeUser = z.output<typeof userSchema>
 export type KubePlugin = z.output<typeof execSchema>
 
 /** An API server, and how to sign in there. Paths are absolute. */

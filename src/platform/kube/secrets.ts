@@ -55,7 +55,7 @@ export type SecretClient = {
 export const secretResource: KubeResource = { group: '', version: 'v1', plural: 'secrets' }
 
 /** The owner of a Secret. The garbage collector removes the Secret with its owner. */
-export type SecretOwner = {
+type SecretOwner = {
   apiVersion: string
   kind: string
   namespace: string

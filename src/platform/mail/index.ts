@@ -1,1 +1,1 @@
-export { type Mail, type Mailer, MailFailed, openMailer, SmtpUrlRefused } from './mailer.ts'
+export { type Mailer, MailFailed, openMailer, SmtpUrlRefused } from './mailer.ts'

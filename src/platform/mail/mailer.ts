@@ -4,7 +4,7 @@ import { sleep } from '../../kernel/time.ts'
 import type { Logger, Metrics } from '../telemetry/index.ts'
 
 /** A mail of plain text. */
-export type Mail = {
+type Mail = {
   /** One address, or several that see each other. */
   to: string | readonly string[]
   subject: string

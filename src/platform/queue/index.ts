@@ -1,7 +1,6 @@
 export {
   type Broadcast,
   type BroadcastingQueue,
-  type BroadcastListener,
   createLocalBroadcast,
   type Listening,
 } from './broadcast.ts'
@@ -10,7 +9,6 @@ export {
   type ConsumeOptions,
   type Consumer,
   type DeadLetter,
-  type DeadLetterFilter,
   type Delivery,
   MessageTooLarge,
   type OutgoingMessage,

@@ -20,7 +20,7 @@ export type SpooledPublisher = Pick<Queue, 'message_bytes_max' | 'publish' | 're
 }
 
 /** Messages that were left on disk. */
-export type SpoolLeft = { messages: number; kept_elsewhere: number }
+type SpoolLeft = { messages: number; kept_elsewhere: number }
 
 type SpoolStats = {
   /** Messages on disk that are not in the queue yet. */

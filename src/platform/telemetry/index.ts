@@ -4,5 +4,4 @@ export {
   inSpan,
   type Metrics,
   startTracing,
-  type Tracing,
 } from './metrics-and-spans.ts'

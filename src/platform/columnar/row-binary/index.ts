@@ -1,3 +1,3 @@
 export { ByteReader, MalformedRow } from './byte-reader.ts'
 export { ByteWriter } from './byte-writer.ts'
-export { compileRowBinary, type RowBinaryColumn } from './compile-row-binary.ts'
+export { compileRowBinary } from './compile-row-binary.ts'

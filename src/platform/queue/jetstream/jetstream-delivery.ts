@@ -18,7 +18,7 @@ import type { StreamMessage } from './jetstream-publisher.ts'
 import { isApiError, type StreamNames } from './jetstream-streams.ts'
 
 /** Header with the message id, when `Nats-Msg-Id` has another value. */
-export const messageIdHeader = 'Looptrace-Message-Id'
+const messageIdHeader = 'Looptrace-Message-Id'
 
 /** A received message. `stream_seq` is its sequence number in the stream. */
 export type StreamDelivery = {
