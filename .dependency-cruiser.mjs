@@ -196,10 +196,7 @@ export default {
         pathNot: '\\.test\\.ts$',
       },
       to: {
-        path: [
-          '^src/platform/',
-          '^src/capabilities/(?!(detection|provenance)/)',
-        ],
+        path: ['^src/platform/', '^src/capabilities/(?!(detection|provenance)/)'],
       },
     },
     {
