@@ -18,7 +18,7 @@ export type Scenario = {
 export type Measured = { name: string; cpu_us: number[]; ratios: number[]; dropped: number }
 
 const slice_ms = 1_000
-const warmUp_ms = 2_000
+const warmUpMs = 2_000
 /** A round is dropped if other processes used more of the processor. */
 const foreignShareMax = 0.1
 
@@ -37,7 +37,7 @@ export async function cpuPerRequest(
     question: target.question(scenario.body_bytes, scenario.streamed),
     cpu_us: [] as number[],
   }))
-  for (const side of sides) await closedLoop(side.connections, side.question, warmUp_ms)
+  for (const side of sides) await closedLoop(side.connections, side.question, warmUpMs)
   let dropped = 0
   for (let round = 0; round < rounds; ) {
     const at = round % sides.length

@@ -9,7 +9,7 @@ export type StartUp = { first_answer_ms: number; idle_bytes: number }
 
 const settle_ms = 15_000
 const attempts_max = 3_000
-const attemptEvery_ms = 20
+const attemptEveryMs = 20
 
 /**
  * Starts role `all` in a folder and measures the time to the first completion that it accepts (the
@@ -44,7 +44,7 @@ async function firstAnswer(directory: string, port: number): Promise<void> {
   for (let attempt = 0; attempt < attempts_max; attempt += 1) {
     const status = await ask(directory, port).catch(() => undefined)
     if (status === 502) return
-    await sleep(attemptEvery_ms)
+    await sleep(attemptEveryMs)
   }
   throw new Error('role all took no completion in time')
 }

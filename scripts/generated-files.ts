@@ -17,6 +17,7 @@ import { defaultRules } from './default-rules.ts'
 import { detectorsPage } from './detectors-page.ts'
 import { kindFiles } from './kind-files.ts'
 import { kindsOf, registryOf } from './kind-folders.ts'
+import { roomsFile, roomsPage } from './rooms-page.ts'
 import { ruleTestsPage } from './rule-tests-page.ts'
 import { tableTypeFiles } from './table-types.ts'
 import { type TableAbout, tablesOf } from './tables-of-migrations.ts'
@@ -36,6 +37,7 @@ export async function generatedFiles(): Promise<{ path: string; content: string 
     { path: 'charts/looptrace/files/settings.json', content: chartSettings() },
     await defaultRules(root),
     { path: 'docs/reference/openapi.json', content: `${linesOf(document)}\n` },
+    { path: roomsFile, content: roomsPage(root) },
     { path: 'docs/internals/tests.md', content: testsPage(root) },
     { path: 'docs/reference/cli.md', content: cliPage() },
     { path: 'docs/reference/configuration.md', content: configurationPage() },
@@ -62,7 +64,7 @@ async function measuredVerification(): Promise<string> {
 function linesOf(value: unknown, depth = 0): string {
   const isObject = typeof value === 'object' && value !== null && !Array.isArray(value)
   const line = JSON.stringify(value)
-  if (!isObject || line.length < 80 || depth === brokenDepth_max) return line
+  if (!isObject || line.length < 80 || depth === maxBrokenDepth) return line
   const indent = ' '.repeat(depth)
   const lines = Object.entries(value).map(
     ([key, inner]) => `${indent} ${JSON.stringify(key)}:${linesOf(inner, depth + 1)}`,
@@ -70,7 +72,7 @@ function linesOf(value: unknown, depth = 0): string {
   return `{\n${lines.join(',\n')}\n${indent}}`
 }
 
-const brokenDepth_max = 5
+const maxBrokenDepth = 5
 
 function errorsPage(): string {
   const rows = Object.entries(problemCatalogue).map(

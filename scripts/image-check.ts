@@ -22,7 +22,7 @@ if (target !== 'cluster' && target !== 'embedded') {
 const { bytes_max, base_bytes, role } = variants[target]
 
 const repository = resolve(import.meta.dirname, '..')
-const startTimeout_ms = 120_000
+const startTimeoutMs = 120_000
 const place = mkdtempSync(join(tmpdir(), 'looptrace-image-'))
 
 /** Builds the target's stage and those it copies from; returns its root. */
@@ -156,7 +156,7 @@ async function start(root: string): Promise<void> {
   const began_ms = performance.now()
   const running = begin([role])
   while (!running.output().includes('"msg":"ready"')) {
-    if (running.child.exitCode !== null || performance.now() - began_ms > startTimeout_ms) {
+    if (running.child.exitCode !== null || performance.now() - began_ms > startTimeoutMs) {
       running.child.kill('SIGKILL')
       throw new Error(`${role} did not start:\n${running.output()}`)
     }

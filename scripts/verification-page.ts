@@ -7,7 +7,7 @@ import type {
   VerificationFigures,
 } from '../bench/verification/figures.ts'
 import {
-  calibrationLabels_min,
+  minCalibrationLabels,
   trustFormula,
   verifierWeights,
 } from '../src/capabilities/verification/trust/index.ts'
@@ -161,7 +161,7 @@ function trustSection(): string[] {
     '',
     '## Calibration',
     '',
-    `Each verdict of a person labels the results of the verifiers on its claim. With at least ${calibrationLabels_min} labels of a verifier,`,
+    `Each verdict of a person labels the results of the verifiers on its claim. With at least ${minCalibrationLabels} labels of a verifier,`,
     '`POST /api/v1/verification/calibration/fit` fits an isotonic regression from stated to measured confidence; with fewer',
     'labels the stated confidence is used and `calibrated` is false. At most as many labels of one person count as all',
     'others gave together, so no person gives more than half of them, and one alone calibrates nothing. The figures of',

@@ -69,7 +69,7 @@ async function slice(
   const isAudited = variant !== 'none'
   const calls = callsOf(next, (slice_ms / 60_000) * per_minute)
   const cpu = process.cpuUsage()
-  const postgres_before = await postgresTimes_us(service.postgres_pid)
+  const postgres_before = await postgresTimesUs(service.postgres_pid)
   const clickhouse_before = await service.clickhouse_ms()
   const sealing = new AbortController()
   const sealed = isAudited ? sealEachSecond(service, sealing.signal) : undefined
@@ -81,7 +81,7 @@ async function slice(
     await service.seal()
   }
   const { user, system } = process.cpuUsage(cpu)
-  const postgres_after = await postgresTimes_us(service.postgres_pid)
+  const postgres_after = await postgresTimesUs(service.postgres_pid)
   const postgres_us = usedBetween(postgres_before, postgres_after)
   const clickhouse_us = ((await service.clickhouse_ms()) - clickhouse_before) * 1_000
   const sorted = latencies.toSorted((a, b) => a - b)
@@ -124,7 +124,7 @@ export async function rateOf(
 const differentCalls = 1_000
 
 /** Processor time of a PostgreSQL server and its connections so far, by process. */
-async function postgresTimes_us(pid: number): Promise<Map<string, number>> {
+async function postgresTimesUs(pid: number): Promise<Map<string, number>> {
   const children = await readFile(`/proc/${pid}/task/${pid}/children`, 'latin1')
   const pids = [String(pid), ...children.split(' ')].filter((text) => text !== '')
   return new Map(await Promise.all(pids.map(timeOf)))

@@ -116,7 +116,7 @@ async function measureKind(
     ...{ columnar: engine.columnar, relational, logger, clock: systemClock, idle_ms: 1_800_000 },
     ledger: openClickHouseLedgerStore({ columnar: engine.columnar }),
     queue: {
-      oldestAge_ms: async () => 0,
+      oldestAgeMs: async () => 0,
       stats: async () => ({ pending: 0, pending_bytes: 0, dead: 0, oldest_age_ms: 0 }),
     },
   })
@@ -181,12 +181,12 @@ async function usage({ engine, postgres_pid }: Stores) {
   return {
     node_ms: (user + system) / 1_000,
     clickhouse_ms: await engine.cpu_ms(),
-    postgres_ms: await treeTime_ms(postgres_pid),
+    postgres_ms: await treeTimeMs(postgres_pid),
   }
 }
 
 /** Processor time of a process and its children. */
-async function treeTime_ms(pid: number): Promise<number> {
+async function treeTimeMs(pid: number): Promise<number> {
   const lists = await readFile(`/proc/${pid}/task/${pid}/children`, 'latin1')
   const pids = [
     pid,

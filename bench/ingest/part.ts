@@ -10,7 +10,7 @@ import type { SpanShape } from './spans.ts'
 import { measureSteady } from './steady.ts'
 
 const stageShapes: readonly SpanShape[] = ['gen_ai', 'openinference', 'plain']
-const drainRounds_max = 3
+const maxDrainRounds = 3
 const slicesPerRound = 4
 
 /** The ingest plane: its edge, its worker, and both under a steady load for some minutes. */
@@ -30,7 +30,7 @@ export async function measureIngest(rounds: number, minutes: number): Promise<In
     rounds,
   )
   console.table(edge)
-  const drain = await measureDrain(Math.min(rounds, drainRounds_max))
+  const drain = await measureDrain(Math.min(rounds, maxDrainRounds))
   console.log(drain)
   const steady = await measureSteady(minutes)
   console.dir(steady, { depth: 4 })

@@ -48,14 +48,14 @@ export async function measureHotWindow(
   ]
   const facts: HotQuestionFacts[] = []
   for (const question of hotQuestions()) {
-    const moments = await momentsOf(engine, question, rounds + warmUps, betweenWindows_ms)
+    const moments = await momentsOf(engine, question, rounds + warmUps, betweenWindowsMs)
     facts.push(await measureBoth(runners, question, moments))
   }
   return { load, questions: facts }
 }
 
 /** Windows have the same start and different ends, all within the hot window. */
-const betweenWindows_ms = 10 * 60_000
+const betweenWindowsMs = 10 * 60_000
 
 const limits: QueryLimits = {
   rows_read_max: 100_000_000,

@@ -20,9 +20,9 @@ export type LoadFacts = {
 
 /** Rows of the last minutes, in inserts as small as the worker's. */
 const recentInserts = 5
-const recentInsert_rows = 10_000
-const mergePoll_ms = 500
-const mergeWait_ms_max = 900_000
+const recentInsertRows = 10_000
+const mergePollMs = 500
+const maxMergeWaitMs = 900_000
 
 /**
  * Fills `observations` with a month in time order. One row in a hundred is sent again on the same
@@ -35,7 +35,7 @@ export async function load(engine: BenchEngine, rows: number): Promise<LoadFacts
   const cpu_ms = await engine.cpu_ms()
   await storeCorpus(columnar)
   const insert = inserter(columnar, rows)
-  const step = Math.min(recentInsert_rows, Math.floor(rows / span.days / recentInserts))
+  const step = Math.min(recentInsertRows, Math.floor(rows / span.days / recentInserts))
   const recent = step * recentInserts
   const day = Math.ceil((rows - recent) / span.days)
   for (let from = 0; from < rows - recent; from += day) {
@@ -90,13 +90,13 @@ function varint(value: number): Buffer {
 }
 
 async function mergesAreDone(columnar: ColumnarServer): Promise<void> {
-  const deadline_ms = performance.now() + mergeWait_ms_max
+  const deadline_ms = performance.now() + maxMergeWaitMs
   for (let quiet = 0; quiet < 4 && performance.now() < deadline_ms; ) {
     const [row] = await columnar.query<{ n: string }>(
       "SELECT count() AS n FROM system.merges WHERE table = 'observations'",
     )
     quiet = row?.n === '0' ? quiet + 1 : 0
-    await sleep(mergePoll_ms)
+    await sleep(mergePollMs)
   }
 }
 
@@ -107,9 +107,9 @@ async function mergeDays(columnar: ColumnarServer): Promise<void> {
       `ALTER TABLE observations MODIFY SETTING min_age_to_force_merge_seconds = ${s}`,
     )
   await wait(1)
-  const deadline_ms = performance.now() + mergeWait_ms_max
+  const deadline_ms = performance.now() + maxMergeWaitMs
   for (let most = 0; most !== 1 && performance.now() < deadline_ms; ) {
-    await sleep(mergePoll_ms)
+    await sleep(mergePollMs)
     const [row] = await columnar.query<{ n: string }>(
       `SELECT max(parts) AS n FROM (SELECT count() AS parts FROM system.parts
         WHERE active AND database = currentDatabase() AND table = 'observations' GROUP BY partition)`,
@@ -117,11 +117,11 @@ async function mergeDays(columnar: ColumnarServer): Promise<void> {
     most = Number(row?.n)
   }
   await mergesAreDone(columnar)
-  await wait(forceMerge_s)
+  await wait(forceMergeSeconds)
 }
 
 /** As in the schema. */
-const forceMerge_s = 7_200
+const forceMergeSeconds = 7_200
 
 async function stored(columnar: ColumnarServer, rows: number) {
   const [row] = await columnar.query<Record<string, string>>(

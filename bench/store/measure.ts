@@ -177,14 +177,14 @@ export function sameRows(one: readonly Row[], other: readonly Row[]): boolean {
 }
 
 const hour_ms = 3_600_000
-const betweenWindows_ms = 5 * hour_ms
+const betweenWindowsMs = 5 * hour_ms
 
 /** Windows that end some time apart, and a trace of the project that began in each. */
 export async function momentsOf(
   { columnar }: BenchEngine,
   { project_id }: Question,
   count: number,
-  step_ms = betweenWindows_ms,
+  step_ms = betweenWindowsMs,
 ): Promise<Moment[]> {
   const moments: Moment[] = []
   for (let at = 0; at < count; at += 1) {

@@ -16,7 +16,7 @@ ${routes.map(routeLine).join('\n')}
 `
 }
 
-const explainGoal_ms = 20
+const explainGoalMs = 20
 
 function routeLine(facts: RouteFacts): string {
   const { name, goal_ms, route_ms, spread_ms, hand_ms, overhead_ms, explain_ms, equal } = facts
@@ -29,8 +29,8 @@ function routeLine(facts: RouteFacts): string {
     hand_ms.toFixed(1),
     overhead_ms.toFixed(1),
     explain_ms.toFixed(1),
-    `≤ ${explainGoal_ms}`,
-    within(explain_ms, explainGoal_ms),
+    `≤ ${explainGoalMs}`,
+    within(explain_ms, explainGoalMs),
     sameness(equal),
   ].join(' | ')} |`
 }

@@ -18,7 +18,7 @@ documentation.
 | load | | goal | |
 |---|---|---|---|
 | bytes a row, uncompressed | ${Math.round(load.raw_bytes_per_row)} | | |
-| bytes a row on disk | **${Math.round(load.bytes_per_row)}** | ≤ ${rowGoal_bytes} | ${verdict(load.bytes_per_row <= rowGoal_bytes)} |
+| bytes a row on disk | **${Math.round(load.bytes_per_row)}** | ≤ ${rowGoalBytes} | ${verdict(load.bytes_per_row <= rowGoalBytes)} |
 | partitions, parts | ${load.partitions}, ${load.parts} | | |
 | µs of ClickHouse's processor time a row, including generating and merging | ${load.cpu_us.toFixed(1)} | | |
 
@@ -27,7 +27,7 @@ documentation.
 Times are wall time in ms from the question to its rows in JSON, medians of ${rounds} rounds that run the query
 language and the handwritten SQL in turn, each round with other hours or another trace. Cold: after a
 restart, with files dropped from the system's cache. All include the cost of an empty statement.
-Goals are for the question (warm), for compiling (≤ ${compileGoal_ms} ms) and for explaining (≤ ${explainGoal_ms} ms).
+Goals are for the question (warm), for compiling (≤ ${compileGoalMs} ms) and for explaining (≤ ${explainGoalMs} ms).
 
 | question | ms | spread | goal | | by hand | ours − by hand | compile | | explain | | cold | CPU ms | by hand | rows read | by hand | same answer |
 |---|---|---|---|---|---|---|---|---|---|---|---|---|---|---|---|---|
@@ -50,10 +50,10 @@ Why partitions should be days: \`docs/decisions/0022-observations-by-day.md\`. T
 `
 }
 
-const rowGoal_bytes = 900
-const compileGoal_ms = 1
-const explainGoal_ms = 20
-const dayGoal_ms = 5_000
+const rowGoalBytes = 900
+const compileGoalMs = 1
+const explainGoalMs = 20
+const dayGoalMs = 5_000
 
 function questionLine(question: QuestionFacts): string {
   const { name, goal_ms, compiled, hand, overhead_ms, compile_ms, explain_ms, equal } = question
@@ -66,9 +66,9 @@ function questionLine(question: QuestionFacts): string {
     hand.warm_ms.toFixed(1),
     overhead_ms.toFixed(1),
     compile_ms.toFixed(2),
-    within(compile_ms, compileGoal_ms),
+    within(compile_ms, compileGoalMs),
     explain_ms.toFixed(1),
-    within(explain_ms, explainGoal_ms),
+    within(explain_ms, explainGoalMs),
     compiled.cold_ms.toFixed(0),
     ...[compiled, hand].map((cost) => cost.cpu_ms.toFixed(0)),
     ...[compiled, hand].map((cost) => thousands(cost.rows_read)),
@@ -81,8 +81,8 @@ function retentionLine(row: RetentionRow): string {
   return `| ${[
     way,
     `**${Math.round(took_ms)}**`,
-    `≤ ${thousands(dayGoal_ms)}`,
-    within(took_ms, dayGoal_ms),
+    `≤ ${thousands(dayGoalMs)}`,
+    within(took_ms, dayGoalMs),
     thousands(rows),
     thousands(left),
     Math.round(freed_bytes / 1e6),

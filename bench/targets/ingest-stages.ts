@@ -8,13 +8,13 @@ import { stagesOf } from '../ingest/stages.ts'
  * and slice. They are short, so that some of them are hardly disturbed on a shared machine.
  */
 const [shape = 'gen_ai', slices = '90', slice_ms = '30'] = process.argv.slice(2)
-const warmUp_slices = 10
+const warmUpSlices = 10
 
 // As src/main.ts does for every role.
 setFlagsFromString('--external-memory-accounted-in-global-limit')
 
 const stages = stagesOf(shape as SpanShape).map((stage) => ({ ...stage, cpu_us: [] as number[] }))
-for (let round = 0; round < warmUp_slices; round += 1) {
+for (let round = 0; round < warmUpSlices; round += 1) {
   for (const stage of stages) await slice(stage)
 }
 for (let round = 0; round < Number(slices); round += 1) {

@@ -54,7 +54,7 @@ function batchOf(projects: readonly string[], isSplit: boolean): Batch {
 let batchId = newId()
 
 /** Processor time of the connection's server process, in ms. */
-async function serverCpu_ms(): Promise<number> {
+async function serverCpuMs(): Promise<number> {
   const stat = await readFile(`/proc/${pid}/stat`, 'utf8')
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
   return (Number(fields[11]) + Number(fields[12])) * 10
@@ -62,11 +62,11 @@ async function serverCpu_ms(): Promise<number> {
 
 async function measure(projects: readonly string[], isSplit: boolean): Promise<number> {
   const batches = Array.from({ length: batchesPerRound }, () => batchOf(projects, isSplit))
-  const server_ms = await serverCpu_ms()
+  const server_ms = await serverCpuMs()
   const own = process.cpuUsage()
   for (const parts of batches) for (const part of parts) await rollUpBatch(ports, part)
   const { user, system } = process.cpuUsage(own)
-  const cpu_us = user + system + ((await serverCpu_ms()) - server_ms) * 1000
+  const cpu_us = user + system + ((await serverCpuMs()) - server_ms) * 1000
   return cpu_us / (batchesPerRound * batch_observations)
 }
 

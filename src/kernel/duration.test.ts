@@ -11,7 +11,7 @@ test.each([
 })
 
 test.each(['', 'h', '5', '5 m', '5ms', '-5m', '1.5h', '1e3s', '9999999s', '1s1s1s1s1s'])(
-  '%j is no duration',
+  '%j is not a duration',
   (text) => {
     expect(durationMs(text)).toBeNaN()
   },

@@ -7,7 +7,7 @@ const unit_ms = { s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const
  */
 export const durationPattern = /^([0-9]{1,6}[smhd]){1,4}$/
 
-/** Returns a duration in milliseconds; NaN if the text is no duration. */
+/** Returns a duration in milliseconds; NaN if the text is not a duration. */
 export function durationMs(text: string): number {
   if (!durationPattern.test(text)) return Number.NaN
   let total_ms = 0

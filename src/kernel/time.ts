@@ -8,14 +8,14 @@ export const systemClock: Clock = { now_ms: () => Date.now() }
 const nsPerMs = 1_000_000n
 
 /** End of the instants that can be stored: ClickHouse stores nanoseconds up to April 2262. */
-export const instantsEnd_ms = Date.UTC(2262, 0)
-const instantsEnd_ns = BigInt(instantsEnd_ms) * nsPerMs
+export const instantsEndMs = Date.UTC(2262, 0)
+const instantsEndNs = BigInt(instantsEndMs) * nsPerMs
 
 /**
  * Returns whether an instant can be stored, queried and paged by: after 1970-01-01, before 2262.
  */
 export function isStorableInstant(instantNs: bigint): boolean {
-  return instantNs > 0n && instantNs < instantsEnd_ns
+  return instantNs > 0n && instantNs < instantsEndNs
 }
 
 /** Formats an instant in nanoseconds as ISO 8601 UTC, with 3 or 9 digits after the point. */

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { openWaitSlots, processWaits_max, projectWaits_max } from './wait-slots.ts'
+import { maxProcessWaits, maxProjectWaits, openWaitSlots } from './wait-slots.ts'
 
 const signal = new AbortController().signal
 
@@ -8,13 +8,13 @@ test('requests above the limit of a project or the process are refused at once',
   const ended = Promise.withResolvers<void>()
   const take = (project: string) => waits.take({ project_id: project, signal }, () => ended.promise)
   const held: Promise<void>[] = []
-  for (let at = 0; at < processWaits_max; at += 1) {
-    held.push(take(`p${Math.floor(at / projectWaits_max)}`))
+  for (let at = 0; at < maxProcessWaits; at += 1) {
+    held.push(take(`p${Math.floor(at / maxProjectWaits)}`))
   }
   await expect(take('p0')).rejects.toMatchObject({ code: 'rate_limited', retry_after_s: 1 })
   await expect(take('another')).rejects.toMatchObject({
     ...{ code: 'rate_limited', retry_after_s: 1 },
-    message: `Limit reached: waiting verifications of all projects at one time: ${processWaits_max}. Try again shortly.`,
+    message: `Limit reached: waiting verifications of all projects at one time: ${maxProcessWaits}. Try again shortly.`,
   })
   ended.resolve()
   await Promise.all(held)

@@ -3,9 +3,9 @@ import { openProjectSlots, type ProjectSlots } from './project-slots.ts'
 import { Semaphore } from './semaphore.ts'
 
 /** Maximum requests of a project that wait for a result at one time, in a process. */
-export const projectWaits_max = 16
+export const maxProjectWaits = 16
 /** Maximum requests of all projects that wait for a result at one time, in a process. */
-export const processWaits_max = 64
+export const maxProcessWaits = 64
 
 /**
  * Opens the slots of requests that wait for the end of what they started. Each holds a connection
@@ -13,10 +13,10 @@ export const processWaits_max = 64
  * `rate_limited` at once, before it starts anything. `work` names the waits as a plural noun.
  */
 export function openWaitSlots(work: string): ProjectSlots {
-  const limits = { running_max: projectWaits_max, waiting_max: 0, wait_ms_max: 0 }
+  const limits = { running_max: maxProjectWaits, waiting_max: 0, wait_ms_max: 0 }
   const slots = openProjectSlots({ work, ...limits })
   const all = new Semaphore({
-    permits_max: processWaits_max,
+    permits_max: maxProcessWaits,
     waiting: { max: 0, refusal: () => refusal(work) },
   })
   return { take: (about, wait) => slots.take(about, () => all.run(wait)) }
@@ -24,7 +24,7 @@ export function openWaitSlots(work: string): ProjectSlots {
 
 function refusal(work: string) {
   return problem('rate_limited', {
-    detail: `Limit reached: ${work} of all projects at one time: ${processWaits_max}. Try again shortly.`,
+    detail: `Limit reached: ${work} of all projects at one time: ${maxProcessWaits}. Try again shortly.`,
     retry_after_s: 1,
   })
 }

@@ -11,16 +11,16 @@ const frameVersion = 1
 const compressionNone = 0
 const compressionZstd = 1
 /** Bytes before the first exchange: version and compression. */
-export const frameHeader_bytes = 2
-const exchangeHeader_bytes = 12
+export const frameHeaderBytes = 2
+const exchangeHeaderBytes = 12
 
 /** Overhead of one exchange in a frame, beside its parts. */
-export const exchangeOverhead_bytes = exchangeHeader_bytes
+export const exchangeOverheadBytes = exchangeHeaderBytes
 
 /** Returns the parts of an exchange in a frame, not joined: the hot path joins all parts once. */
 export function exchangeParts(exchange: Exchange): Uint8Array[] {
   const facts = Buffer.from(JSON.stringify(exchange.facts))
-  const header = Buffer.allocUnsafe(exchangeHeader_bytes)
+  const header = Buffer.allocUnsafe(exchangeHeaderBytes)
   header.writeUInt32LE(facts.length, 0)
   header.writeUInt32LE(exchange.request.length, 4)
   header.writeUInt32LE(exchange.response.length, 8)
@@ -36,12 +36,12 @@ export function frameOf(parts: readonly Uint8Array[]): Buffer {
 export function startFrame(frame: Buffer): number {
   frame[0] = frameVersion
   frame[1] = compressionNone
-  return frameHeader_bytes
+  return frameHeaderBytes
 }
 
 /**
  * Writes an exchange, with its facts as JSON text, at offset `at` of a started frame. The frame
- * must have room for `exchangeOverhead_bytes` and the parts. Returns the end offset. For the hot
+ * must have room for `exchangeOverheadBytes` and the parts. Returns the end offset. For the hot
  * path, which reuses the buffers of frames.
  */
 export function writeExchange(
@@ -50,7 +50,7 @@ export function writeExchange(
   exchange: { facts: string; request: Uint8Array; response: Uint8Array },
 ): number {
   const { facts, request, response } = exchange
-  const factsAt = at + exchangeHeader_bytes
+  const factsAt = at + exchangeHeaderBytes
   const requestAt = factsAt + frame.write(facts, factsAt)
   const responseAt = requestAt + request.length
   frame.writeUInt32LE(requestAt - factsAt, at)
@@ -75,13 +75,13 @@ export function decodeFrame(frame: Uint8Array, decompressed_bytes_max: number): 
   const exchanges: Exchange[] = []
   let at = 0
   while (at < body.length) {
-    if (at + exchangeHeader_bytes > body.length) throw new MalformedFrame('the frame ends early')
-    const factsEnd = at + exchangeHeader_bytes + body.readUInt32LE(at)
+    if (at + exchangeHeaderBytes > body.length) throw new MalformedFrame('the frame ends early')
+    const factsEnd = at + exchangeHeaderBytes + body.readUInt32LE(at)
     const requestEnd = factsEnd + body.readUInt32LE(at + 4)
     const responseEnd = requestEnd + body.readUInt32LE(at + 8)
     if (responseEnd > body.length) throw new MalformedFrame('an exchange is longer than its frame')
     exchanges.push({
-      facts: parseFacts(body.subarray(at + exchangeHeader_bytes, factsEnd)),
+      facts: parseFacts(body.subarray(at + exchangeHeaderBytes, factsEnd)),
       request: body.subarray(factsEnd, requestEnd),
       response: body.subarray(requestEnd, responseEnd),
     })
@@ -100,7 +100,7 @@ function frameBody(frame: Uint8Array, decompressed_bytes_max: number): Buffer {
   if (version !== frameVersion) {
     throw new MalformedFrame(`frame version ${version}, expected ${frameVersion}`)
   }
-  const body = frame.subarray(frameHeader_bytes)
+  const body = frame.subarray(frameHeaderBytes)
   if (compression === compressionNone) return Buffer.from(body.buffer, body.byteOffset, body.length)
   if (compression !== compressionZstd) throw new MalformedFrame(`compression ${compression}`)
   try {

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { decodeCursor, encodeCursor } from '../kernel/pages.ts'
 import { problem } from '../kernel/problem.ts'
-import { instantsEnd_ms, isoFromNs } from '../kernel/time.ts'
+import { instantsEndMs, isoFromNs } from '../kernel/time.ts'
 
 /** Maximum items per page: 1 to 1,000, 50 by default. */
 export const limitParameter = integerParameter({
@@ -235,6 +235,6 @@ const isoPattern = /^(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)(?:\.(\d{1,9}))?(Z|[+-]\d\d
 export function nsFromIso(text: string): bigint | undefined {
   const [, seconds, fraction = '', zone] = isoPattern.exec(text) ?? []
   const ms = Date.parse(`${seconds}${zone}`)
-  if (!(ms >= 0 && ms < instantsEnd_ms)) return undefined
+  if (!(ms >= 0 && ms < instantsEndMs)) return undefined
   return BigInt(ms) * 1_000_000n + BigInt(fraction.padEnd(9, '0'))
 }

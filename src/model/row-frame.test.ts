@@ -101,7 +101,7 @@ describe('rejects malformed frames:', () => {
     ['a row of another kind', wrongByte(8, 3)],
     ['a row that is too long', wrongByte(12, 200)],
     ['rows that are too long', wrongByte(7, 200)],
-    ['a trailer that is no object', wrongTrailer([])],
+    ['a trailer that is not an object', wrongTrailer([])],
     ['no receipts', wrongTrailer({ project_id })],
     ['no project', wrongTrailer({ receipts: [receipt] })],
     ['too few rows', wrongReceipt({ rows: 3 })],
@@ -110,7 +110,7 @@ describe('rejects malformed frames:', () => {
     ['an endless number of rows', wrongReceipt({ rows: 1e300 })],
     ['another path', wrongReceipt({ path: 'post' })],
     ['no counts', wrongReceipt({ records: null })],
-    ['rejections that are no counts', wrongReceipt({ rejected: { a: 'b' } })],
+    ['rejections that are not counts', wrongReceipt({ rejected: { a: 'b' } })],
   ])('%s', (_, data) => {
     expect(() => decodeRowFrame(data, bytes_max)).toThrow(MalformedFrame)
   })

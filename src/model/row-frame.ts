@@ -11,9 +11,9 @@ import { type IngestPath, ingestPaths, type RecordCounts } from './ingest-record
  */
 const rowFrameVersion = 2
 /** Size of the header of a frame. */
-export const rowFrameHeader_bytes = 8
+export const rowFrameHeaderBytes = 8
 /** Size of the header of each row: its kind and its length. */
-export const rowHeader_bytes = 5
+export const rowHeaderBytes = 5
 
 /** Kinds of rows. The byte of a kind in a frame is its index here plus 1. */
 export const rowKinds = ['observations', 'traces', 'events', 'links', 'correlations'] as const
@@ -60,7 +60,7 @@ export function rowFrameHeader(fields: {
   row_format: number
   rows_bytes: number
 }): Buffer {
-  const header = Buffer.allocUnsafe(rowFrameHeader_bytes)
+  const header = Buffer.allocUnsafe(rowFrameHeaderBytes)
   header[0] = rowFrameVersion
   header[1] = fields.compressed ? compressionZstd : compressionNone
   header.writeUInt16LE(fields.row_format, 2)
@@ -80,10 +80,10 @@ export function isRowFrame(data: Uint8Array): boolean {
 export function decodeRowFrame(data: Uint8Array, decompressed_bytes_max: number): RowFrame {
   const frame = Buffer.from(data.buffer, data.byteOffset, data.length)
   if (!isRowFrame(frame)) throw new MalformedFrame(`frame version ${frame[0]}, expected 2`)
-  if (frame.length < rowFrameHeader_bytes) throw new MalformedFrame('the frame ends early')
-  const rowsEnd = rowFrameHeader_bytes + frame.readUInt32LE(4)
+  if (frame.length < rowFrameHeaderBytes) throw new MalformedFrame('the frame ends early')
+  const rowsEnd = rowFrameHeaderBytes + frame.readUInt32LE(4)
   if (rowsEnd > frame.length) throw new MalformedFrame('the rows are longer than their frame')
-  const rows = frame.subarray(rowFrameHeader_bytes, rowsEnd)
+  const rows = frame.subarray(rowFrameHeaderBytes, rowsEnd)
   const bytes = decompressRows(rows, frame[1], decompressed_bytes_max)
   const { project_id, receipts } = parseTrailer(frame.subarray(rowsEnd))
   assertRows(bytes, receipts)
@@ -130,10 +130,10 @@ function assertRows(bytes: Buffer, receipts: readonly FrameReceipt[]): void {
 }
 
 function rowAt(bytes: Buffer, at: number): { kind: RowKind; end: number } {
-  if (at + rowHeader_bytes > bytes.length) throw new MalformedFrame('a row is missing')
+  if (at + rowHeaderBytes > bytes.length) throw new MalformedFrame('a row is missing')
   const kind = rowKinds[(bytes[at] ?? 0) - 1]
   if (kind === undefined) throw new MalformedFrame(`a row of kind ${bytes[at]}`)
-  const end = at + rowHeader_bytes + bytes.readUInt32LE(at + 1)
+  const end = at + rowHeaderBytes + bytes.readUInt32LE(at + 1)
   if (end > bytes.length) throw new MalformedFrame('a row is longer than its frame')
   return { kind, end }
 }
@@ -143,7 +143,7 @@ function eachRow(bytes: Buffer, receipts: readonly FrameReceipt[], visit: RowVis
   for (let index = 0; index < receipts.length; index++) {
     for (let left = receipts[index]?.rows ?? 0; left > 0; left--) {
       const { kind, end } = rowAt(bytes, at)
-      visit(kind, at + rowHeader_bytes, end, index)
+      visit(kind, at + rowHeaderBytes, end, index)
       at = end
     }
   }

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { durationMs } from '../kernel/duration.ts'
 import { allElsewhere, elsewhere } from './declared/document.ts'
 
-const resyncPeriod_ms_min = 30_000
+const minResyncPeriodMs = 30_000
 const resyncSentence = 'resyncPeriod: expected at least 30s'
 
 /** The class of resources that name none. */
@@ -95,7 +95,7 @@ export type Bounded<Spec> = { spec: Spec; warnings: readonly string[] }
 
 /** Replaces common values beyond their bounds. */
 export function boundCommonSpec<Spec extends CommonSpec>(spec: Spec): Bounded<Spec> {
-  if (duration_ms(spec.resyncPeriod) >= resyncPeriod_ms_min) return { spec, warnings: [] }
+  if (duration_ms(spec.resyncPeriod) >= minResyncPeriodMs) return { spec, warnings: [] }
   return { spec: { ...spec, resyncPeriod: '30s' }, warnings: [`${resyncSentence}; 30s applies`] }
 }
 

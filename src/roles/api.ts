@@ -112,9 +112,9 @@ type ControlConfig = BlobsConfig &
   QuerySettings &
   VerificationApiConfig
 
-const housekeepingEvery_ms = 60 * 60 * 1000
-const ledgerHoursEvery_ms = 10 * 60 * 1000
-const ledgerHours_max = 1000
+const housekeepingEveryMs = 60 * 60 * 1000
+const ledgerHoursEveryMs = 10 * 60 * 1000
+const maxLedgerHours = 1000
 
 /** Opens the control plane: sign-in and the routes of the product APIs. */
 export function openControl(
@@ -149,13 +149,13 @@ export function openControl(
     Promise.all(deleted).catch((error: unknown) => {
       logger.warn({ err: error }, 'deleting expired records failed; retrying later')
     })
-  }, housekeepingEvery_ms).unref()
+  }, housekeepingEveryMs).unref()
   parts.defer(() => clearInterval(housekeeping))
   const ledgerHours = setInterval(() => {
-    built.ledger.closeHours({ hours_max: ledgerHours_max }).catch((error: unknown) => {
+    built.ledger.closeHours({ hours_max: maxLedgerHours }).catch((error: unknown) => {
       logger.warn({ err: error }, 'closing hours of the ledger failed; retrying later')
     })
-  }, ledgerHoursEvery_ms).unref()
+  }, ledgerHoursEveryMs).unref()
   parts.defer(() => clearInterval(ledgerHours))
   const settings = { stalled_after_ms: config.task_stalled_after_ms }
   const requests = {

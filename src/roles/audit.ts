@@ -61,7 +61,7 @@ export async function openServedTrail(
   parts.defer(() => journal.close())
   const trail = openAuditTrail(db, journal)
   const path = join(data_directory, 'spool', `audit-${role}.sqlite`)
-  const queue = await openSqliteQueue({ path, bytes_max: spoolBytes_max, logger })
+  const queue = await openSqliteQueue({ path, bytes_max: maxSpoolBytes, logger })
   parts.defer(() => queue.close())
   const spool = await openRefusalSpool({ db, trail, queue, metrics })
   parts.defer(() => spool.stop())
@@ -69,7 +69,7 @@ export async function openServedTrail(
 }
 
 /** Disk space for refused calls, whose number is limited too. */
-const spoolBytes_max = 64 * 1_048_576
+const maxSpoolBytes = 64 * 1_048_576
 
 type SinksConfig = BlobsConfig & Pick<RoleConfig<'worker'>, 'audit_checkpoint_sinks'>
 

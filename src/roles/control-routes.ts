@@ -72,14 +72,14 @@ export function controlRoutes(access: Access, parts: TaskDeps & ObservabilityPar
     ...feedbackRoutes(parts.feedback),
     ...insightRoutes(parts),
     ...releasePolicyRoutes(parts),
-    ...certificationRoutes({ ...parts, wait_ms_max: certificationWait_ms_max }),
+    ...certificationRoutes({ ...parts, wait_ms_max: maxCertificationWaitMs }),
     ...onboardingRoutes(parts.onboarding),
     ...observabilityRoutes(parts),
   ]
 }
 
 /** Requests with `wait=true` are answered within the usual time-outs of clients and load balancers. */
-const certificationWait_ms_max = 60_000
+const maxCertificationWaitMs = 60_000
 
 /** Dependencies of the routes under `/api/v2/observability`. */
 export type ObservabilityParts = Pick<
@@ -88,7 +88,7 @@ export type ObservabilityParts = Pick<
 > & {
   intake: Intake
   /** The queue, for its statistics and dead letters. */
-  queue: Pick<Queue, 'stats' | 'oldestAge_ms' | 'deadLetters' | 'replayDeadLetter'>
+  queue: Pick<Queue, 'stats' | 'oldestAgeMs' | 'deadLetters' | 'replayDeadLetter'>
   /** Streams of events. */
   events: Pick<EventHub, 'open'>
   clock: Clock

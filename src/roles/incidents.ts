@@ -54,5 +54,5 @@ export function openEvaluator(
 }
 
 type EvaluatorStores = Pick<Stores, 'db' | 'relational' | 'columnar' | 'ledger'> & {
-  queue: Pick<Queue, 'stats' | 'oldestAge_ms'>
+  queue: Pick<Queue, 'stats' | 'oldestAgeMs'>
 }

@@ -103,11 +103,11 @@ class BootstrapSecretRefused extends Error {
   override readonly name = 'BootstrapSecretRefused'
 }
 
-const requestTimeout_ms = 15_000
+const requestTimeoutMs = 15_000
 
 /** Reads the Secret of `LOOPTRACE_BOOTSTRAP_SECRET`, or creates it. */
 function readBootstrapSecret(where: string, admin_email: string): Promise<SharedSecrets> {
-  const kube = openKube({ request_timeout_ms: requestTimeout_ms, clock: systemClock })
+  const kube = openKube({ request_timeout_ms: requestTimeoutMs, clock: systemClock })
   return readOrCreateSecret(kube, parseLocation(where), admin_email)
 }
 

@@ -1,5 +1,5 @@
 import {
-  alertsAgain_ms,
+  alertsAgainMs,
   defaultSenderSettings,
   deleteOldDeliveries,
   notificationMeters,
@@ -52,7 +52,7 @@ export function openNotifications(
       },
       {
         name: 'send alerts again',
-        every_ms: alertsAgain_ms,
+        every_ms: alertsAgainMs,
         reason: 'sends alerts that still fire in all projects again',
         run: (signal) => refreshAlerts(sender, signal),
       },

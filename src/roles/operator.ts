@@ -27,7 +27,7 @@ import { type Running, run } from './running.ts'
 const request_timeout_ms = 10_000
 
 /** Concurrent requests to the service, over all kinds: twice the reconciles of a kind. */
-const serviceRequests_max = 16
+const maxServiceRequests = 16
 
 /** Starts role `operator`: watches custom resources and configures the service accordingly. */
 export async function startOperatorRole(
@@ -46,7 +46,7 @@ export async function startOperatorRole(
       url: config.service_url,
       key,
       timeout_ms: request_timeout_ms,
-      requests_max: serviceRequests_max,
+      requests_max: maxServiceRequests,
     })
     const operator = startOperator({
       ...{ kube, service, kinds, logger, metrics },

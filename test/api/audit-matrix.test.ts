@@ -8,7 +8,7 @@ import { printCounts } from '../support/print-counts.ts'
 import {
   makeRefusedCredentials,
   type RefusedCredential,
-  signedIn_ms,
+  signedInMs,
 } from '../support/refused-credentials.ts'
 import { quarterOf } from '../support/suite/budget.ts'
 
@@ -211,7 +211,7 @@ test('expired, revoked and disabled credentials are refused as unknown ones are,
 })
 
 test('expired access tokens and sessions are refused as unknown ones are', async () => {
-  app.clock.ahead_ms += signedIn_ms
+  app.clock.ahead_ms += signedInMs
   const some = credentials.filter(endsWithSignIn)
   expect(some.length).toBe(2)
   expect(await findDifferences(some)).toEqual([])

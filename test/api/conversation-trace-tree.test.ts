@@ -7,7 +7,7 @@ import { migratedClickHouse } from '../support/clickhouse.ts'
 import type { Json } from '../support/query-api.ts'
 import { keyOf } from '../support/task-api.ts'
 import { type GivenRow, openTraceApi, type TraceApi } from '../support/trace-api.ts'
-import { traceStart_ns } from '../support/trace-rows.ts'
+import { traceStartNs } from '../support/trace-rows.ts'
 
 let api: TraceApi
 beforeAll(async () => {
@@ -18,7 +18,7 @@ beforeAll(async () => {
     routes: (queries, { db }) =>
       conversationTreeRoutes({
         ...{ db, store, queries },
-        clock: { now_ms: () => Number(traceStart_ns / 1_000_000n) },
+        clock: { now_ms: () => Number(traceStartNs / 1_000_000n) },
         settings: { stalled_after_ms: 1_800_000 },
       }),
   })
@@ -39,8 +39,8 @@ async function conversation(): Promise<string> {
     .values({
       project_id: api.project_id,
       conversation_id,
-      started_at: isoFromNs(traceStart_ns),
-      last_activity_at: isoFromNs(traceStart_ns + 60_000_000_000n),
+      started_at: isoFromNs(traceStartNs),
+      last_activity_at: isoFromNs(traceStartNs + 60_000_000_000n),
     })
     .execute()
   return conversation_id

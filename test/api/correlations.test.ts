@@ -3,7 +3,7 @@ import { compilePolicy, defaultRules } from '../../src/capabilities/records/capt
 import { newId } from '../../src/kernel/ids.ts'
 import { problem } from '../../src/kernel/problem.ts'
 import { isoFromNs } from '../../src/kernel/time.ts'
-import { openRecordApi, type RecordApi, recordsNow_ms } from '../support/record-api.ts'
+import { openRecordApi, type RecordApi, recordsNowMs } from '../support/record-api.ts'
 import { correlationOf, entryOf, rowsOf, second, start } from '../support/records.ts'
 import { keyOf, tokenOf } from '../support/task-api.ts'
 
@@ -28,7 +28,7 @@ beforeEach(() => {
 })
 
 const url = '/api/v2/observability/correlations'
-const now_iso = new Date(recordsNow_ms).toISOString()
+const now_iso = new Date(recordsNowMs).toISOString()
 const one = () => ({ trace_id: newId(), correlation_type: 'order', correlation_value: newId() })
 
 const valuesOf = (body: Record<string, unknown>) =>
@@ -92,7 +92,7 @@ describe('adding', () => {
         project_id: api.project_id,
         path: 'api',
         ingest_request_id: body['ingest_request_id'],
-        received_at_ms: recordsNow_ms,
+        received_at_ms: recordsNowMs,
         items: 2,
         rejected: {},
         every_record_is_an_item: true,
@@ -202,7 +202,7 @@ describe('search', () => {
         project_id: api.project_id,
         correlation_type: type,
         correlation_value,
-        time: BigInt(recordsNow_ms) * 1_000_000n - days * 86_400n * second,
+        time: BigInt(recordsNowMs) * 1_000_000n - days * 86_400n * second,
       })
     const rows = [at('o-1', 1n), at('o-12', 2n), at('p', 3n), at('o-1', 8n), at('o-1', -1n)]
     await api.records.insertRows('correlations', rowsOf('correlations', rows), { token: newId() })
@@ -216,7 +216,7 @@ describe('search', () => {
     ['value=o', []],
     [`value=o-1&from=2020-01-01T00:00:00Z`, ['o-1', 'o-1']],
     [
-      `from=2020-01-01T00:00:00Z&to=${new Date(recordsNow_ms - 2 * 86_400_000).toISOString()}`,
+      `from=2020-01-01T00:00:00Z&to=${new Date(recordsNowMs - 2 * 86_400_000).toISOString()}`,
       ['p', 'o-1'],
     ],
   ])('%s', async (query, expected) => {
@@ -229,8 +229,8 @@ describe('search', () => {
   test('returns the window that it searched, and pages in it', async () => {
     const first = await api.get(`${search}?type=${type}&limit=2`)
     expect(first.body['window']).toEqual({
-      from: new Date(recordsNow_ms + 60_000 - 7 * 86_400_000).toISOString(),
-      to: new Date(recordsNow_ms + 60_000).toISOString(),
+      from: new Date(recordsNowMs + 60_000 - 7 * 86_400_000).toISOString(),
+      to: new Date(recordsNowMs + 60_000).toISOString(),
     })
     const cursor = first.body['next_cursor']
     const next = await api.get(`${search}?type=${type}&limit=2&cursor=${cursor}`)

@@ -6,7 +6,7 @@ import { fieldsOfNode, nodesOfOutline, sortNodes, walkTree } from '../support/ex
 import { insertFinding } from '../support/findings.ts'
 import { keyOf, tokenOf } from '../support/task-api.ts'
 import { type GivenRow, openTraceApi, type TraceApi } from '../support/trace-api.ts'
-import { traceStart_ns } from '../support/trace-rows.ts'
+import { traceStartNs } from '../support/trace-rows.ts'
 
 const rows_max = 12
 
@@ -42,7 +42,7 @@ describe('an outline', () => {
     expect(status).toBe(200)
     expect(body).toMatchObject({
       ...{ view: 'outline', trace_id, truncated: false, total: 6, served_by: 'clickhouse' },
-      origin_time: isoFromNs(traceStart_ns),
+      origin_time: isoFromNs(traceStartNs),
       ids: ['agent', 'span', 'proxy', 'tool', 'bare', `orphans:${trace_id}`, 'lost'],
       parent: [-1, 0, 1, 0, 0, -1, 5],
       start_us: [0, 10_000, 11_000, 40_000, 70_000, 20_000, 20_000],
@@ -116,7 +116,7 @@ describe('above the limit of observations', () => {
     const { body } = await api.get(path(trace_id))
     expect(body).toMatchObject({ truncated: true, total: rows_max + 3 })
     expect(body.ids).toEqual(many(rows_max).map(({ id }) => id))
-    const from = isoFromNs(traceStart_ns + BigInt(rows_max) * 1_000_000n)
+    const from = isoFromNs(traceStartNs + BigInt(rows_max) * 1_000_000n)
     const rest = await api.get(path(trace_id, `view=outline&from=${from}`))
     expect(rest.body).toMatchObject({ truncated: false, total: 3 })
   })

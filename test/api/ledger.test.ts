@@ -2,7 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { newId } from '../../src/kernel/ids.ts'
 import type { LedgerEntry } from '../../src/model/ledger-entry.ts'
 import { QueueUnavailable } from '../../src/platform/queue/index.ts'
-import { emptyQueue, openRecordApi, type RecordApi, recordsNow_ms } from '../support/record-api.ts'
+import { emptyQueue, openRecordApi, type RecordApi, recordsNowMs } from '../support/record-api.ts'
 import { entryOf } from '../support/records.ts'
 import { keyOf, tokenOf } from '../support/task-api.ts'
 
@@ -150,11 +150,11 @@ describe('unsettled items', () => {
 test('a window, a path and a reason narrow it', async () => {
   const rejected = { sampled: 1 }
   await insert(
-    { message_id: '', items: 1, rejected, received_at_ms: recordsNow_ms },
-    { path: 'api', side: 'settled', received_at_ms: recordsNow_ms + hour_ms },
+    { message_id: '', items: 1, rejected, received_at_ms: recordsNowMs },
+    { path: 'api', side: 'settled', received_at_ms: recordsNowMs + hour_ms },
   )
-  const from = `from=${new Date(recordsNow_ms).toISOString()}`
-  const until = (ms: number) => `to=${new Date(recordsNow_ms + ms).toISOString()}`
+  const from = `from=${new Date(recordsNowMs).toISOString()}`
+  const until = (ms: number) => `to=${new Date(recordsNowMs + ms).toISOString()}`
   const accepted = async (query: string) =>
     (await api.get(`${url}?${query}`, key)).body['totals'] as { accepted: number }
   expect(await accepted(`${from}&${until(2 * hour_ms)}`)).toMatchObject({ accepted: 11 })

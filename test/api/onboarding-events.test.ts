@@ -3,14 +3,14 @@ import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import {
   correctTime,
-  eventAge_ms_max,
-  skewTolerated_ms,
+  maxEventAgeMs,
+  skewToleratedMs,
 } from '../../src/capabilities/onboarding/events/correct-time.ts'
 import { eventNameList } from '../../src/capabilities/onboarding/events/event-names.ts'
 import { maskMetadata } from '../../src/capabilities/onboarding/events/mask-metadata.ts'
 import {
   deleteOldEvents,
-  eventsPerMinute_max,
+  maxEventsPerMinute,
 } from '../../src/capabilities/onboarding/events/store.ts'
 import { type OnboardingApi, openOnboardingApi } from '../support/onboarding-api.ts'
 import { keyOf, tokenOf } from '../support/task-api.ts'
@@ -190,9 +190,9 @@ describe('floods', () => {
     })
     const replies = await Promise.all(Array.from({ length: 14 }, (_, at) => post(batch(at))))
     const refused = replies.filter(({ status }) => status === 429)
-    expect(refused).toHaveLength(14 - eventsPerMinute_max / 100)
+    expect(refused).toHaveLength(14 - maxEventsPerMinute / 100)
     expect(refused[0]?.headers['retry-after']).toBe('60')
-    expect(await stored()).toHaveLength(eventsPerMinute_max)
+    expect(await stored()).toHaveLength(maxEventsPerMinute)
     const kept = replies.findIndex(({ status }) => status === 201)
     expect((await post(batch(kept))).status).toBe(200)
     expect((await post(batch(99), other)).status).toBe(201)
@@ -251,10 +251,10 @@ describe('skewed clocks', () => {
         })
         const age_ms = received - corrected.occurred_at_ms
         expect(age_ms).toBeGreaterThanOrEqual(0)
-        expect(age_ms).toBeLessThanOrEqual(eventAge_ms_max)
+        expect(age_ms).toBeLessThanOrEqual(maxEventAgeMs)
         if (occurred === undefined) expect(corrected.clock).toBe('server')
         if (corrected.clock === 'corrected') {
-          expect(Math.abs(corrected.skew_ms ?? 0)).toBeGreaterThan(skewTolerated_ms)
+          expect(Math.abs(corrected.skew_ms ?? 0)).toBeGreaterThan(skewToleratedMs)
         }
       }),
     )
@@ -273,7 +273,7 @@ describe('skewed clocks', () => {
             received_at_ms,
           })
           const error_ms = Math.abs(received_at_ms - age_ms - occurred_at_ms)
-          expect(error_ms).toBeLessThanOrEqual(skewTolerated_ms)
+          expect(error_ms).toBeLessThanOrEqual(skewToleratedMs)
         },
       ),
     )

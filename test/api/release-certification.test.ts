@@ -7,7 +7,7 @@ import {
   readStatement,
 } from '../../src/capabilities/certification/index.ts'
 import { statementPayloadType } from '../../src/capabilities/certification/statement/statement.ts'
-import { projectWaits_max } from '../../src/kernel/wait-slots.ts'
+import { maxProjectWaits } from '../../src/kernel/wait-slots.ts'
 import { sql } from '../../src/platform/relational/index.ts'
 import {
   type CertificationApi,
@@ -644,7 +644,7 @@ describe('requests', () => {
     const ask = (one: string, release: object) =>
       api.call('POST', `${url}?wait=true`, one, { body: { ...releaseBody, window, release } })
     const statuses: number[] = []
-    const flood = Array.from({ length: projectWaits_max + 4 }, async (_, n) => {
+    const flood = Array.from({ length: maxProjectWaits + 4 }, async (_, n) => {
       const { status, body } = await ask(project, { name: `flood-${n}`, version: '1' })
       statuses.push(status)
       if (status === 429) expect(body.code).toBe('rate_limited')
@@ -652,7 +652,7 @@ describe('requests', () => {
     await eventually('the refusals', async () => statuses.length === 4)
     const list = await eventually('the others', async () => {
       const found = await api.call('GET', `${url}?limit=100`, project)
-      return found.body.certifications.length === projectWaits_max && found
+      return found.body.certifications.length === maxProjectWaits && found
     })
     const { status } = await api.call('POST', `${url}?wait=true`, other, { body: releaseBody })
     expect(status).toBe(200)
@@ -661,7 +661,7 @@ describe('requests', () => {
     }
     await Promise.all(flood)
     expect(statuses.toSorted()).toEqual([
-      ...Array.from({ length: projectWaits_max }, () => 200),
+      ...Array.from({ length: maxProjectWaits }, () => 200),
       ...[429, 429, 429, 429],
     ])
   })

@@ -7,7 +7,7 @@ import {
   daysAgo,
   openRetentionApi,
   type RetentionApi,
-  retentionNow_ms,
+  retentionNowMs,
 } from '../support/retention-api.ts'
 import { fuzzRuns } from '../support/suite/budget.ts'
 
@@ -153,7 +153,7 @@ async function seed(
   })
 }
 
-const at = (days: number) => new Date(retentionNow_ms - days * 86_400_000)
+const at = (days: number) => new Date(retentionNowMs - days * 86_400_000)
 
 async function writeOwners(
   project_id: string,

@@ -8,7 +8,7 @@ import {
   daysAgo,
   openRetentionApi,
   type RetentionApi,
-  retentionNow_ms,
+  retentionNowMs,
 } from '../support/retention-api.ts'
 import { budget } from '../support/suite/budget.ts'
 import { keyOf, tokenOf } from '../support/task-api.ts'
@@ -183,7 +183,7 @@ test('the number of statements depends on neither days nor environments', async 
 
 test('conversations that become due when their tasks are deleted are counted', async () => {
   const project = await api.newProject()
-  const at = (ago: number) => new Date(retentionNow_ms - ago * 86_400_000)
+  const at = (ago: number) => new Date(retentionNowMs - ago * 86_400_000)
   const talks = Array.from({ length: 3 }, () => newId())
   const [gone = '', kept = '', held = ''] = talks
   const task = (task_id: string, conversation_id: string, ago: number, more: object = {}) => ({

@@ -5,7 +5,7 @@ import {
   daysAgo,
   openRetentionApi,
   type RetentionApi,
-  retentionNow_ms,
+  retentionNowMs,
 } from '../support/retention-api.ts'
 import { keyOf, tokenOf } from '../support/task-api.ts'
 
@@ -302,7 +302,7 @@ test('a policy that is changed during a run applies from the next step on', asyn
 
 test('tasks and conversations follow their last activity', async () => {
   const project = await api.newProject()
-  const at = (ago: number) => new Date(retentionNow_ms - ago * 86_400_000)
+  const at = (ago: number) => new Date(retentionNowMs - ago * 86_400_000)
   const talk = newId()
   const task = (task_id: string, ago: number, more = {}) => ({
     ...{ project_id: project, task_id, name: '', implicit: false },

@@ -11,7 +11,7 @@ import {
   daysAgo,
   openRetentionApi,
   type RetentionApi,
-  retentionNow_ms,
+  retentionNowMs,
 } from '../support/retention-api.ts'
 
 const path = '/retention-policy'
@@ -60,9 +60,9 @@ async function scheduled(archive: object, more: object = {}): Promise<string> {
 
 /** Runs the job of a schedule at the tests' time, and returns its result. */
 async function archiveNow(project: string, more: Partial<ArchiveScheduleOptions> = {}) {
-  const clock = { now_ms: () => retentionNow_ms }
+  const clock = { now_ms: () => retentionNowMs }
   const options = { db: api.db, store: api.store, clock, ...more }
-  const due_at = new Date(retentionNow_ms).toISOString()
+  const due_at = new Date(retentionNowMs).toISOString()
   const job = await enqueueTestJob(api.db, {
     ...{ project_id: project, kind: 'archive_schedule', params: { due_at } },
   })

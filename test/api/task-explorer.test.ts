@@ -10,7 +10,7 @@ import { fuzzRuns } from '../support/suite/budget.ts'
 import { keyOf, tokenOf } from '../support/task-api.ts'
 import { openTaskExplorerApi, type TaskExplorerApi } from '../support/task-explorer-api.ts'
 import type { GivenRow } from '../support/trace-api.ts'
-import { anyRows, traceStart_ns } from '../support/trace-rows.ts'
+import { anyRows, traceStartNs } from '../support/trace-rows.ts'
 
 const rows_max = 40
 
@@ -181,7 +181,7 @@ test('above the limit both forms say so, and the outline how many there are', as
   expect(body).toMatchObject({ truncated: true, total: 50 })
   expect(body.ids).toHaveLength(rows_max)
   expect((await api.explore(task_id)).body.truncated).toBe(true)
-  const from = isoFromNs(traceStart_ns + 40_000_000n)
+  const from = isoFromNs(traceStartNs + 40_000_000n)
   const rest = await api.explore(task_id, `view=outline&from=${from}`)
   expect(rest.body).toMatchObject({ truncated: false, total: 10 })
 })

@@ -4,7 +4,7 @@ import { isoFromNs } from '../../src/kernel/time.ts'
 import type { Json } from '../support/query-api.ts'
 import { keyOf, tokenOf } from '../support/task-api.ts'
 import { type GivenRow, openTraceApi, type TraceApi } from '../support/trace-api.ts'
-import { traceStart_ns } from '../support/trace-rows.ts'
+import { traceStartNs } from '../support/trace-rows.ts'
 
 let api: TraceApi
 beforeAll(async () => {
@@ -52,7 +52,7 @@ describe('a page of the tree', () => {
     const [root, , , failed] = body.nodes
     expect(root).toMatchObject({
       parent_id: null,
-      start_time: isoFromNs(traceStart_ns),
+      start_time: isoFromNs(traceStartNs),
       self_ms: 40,
       gap: { duration_ms: 10 },
       usage: { share: 'aggregate', tokens: { total: 300 } },
@@ -86,7 +86,7 @@ describe('a page of the tree', () => {
     expect(body.summary.rollup.observations).toBe(5)
     const skewed = body.nodes.find(({ node_id }: Json) => node_id === 'skewed')
     expect(skewed).toMatchObject({ skew_ms: 50, parent_id: 'root', marks: ['clock_skew'] })
-    expect(skewed.recorded.start_time).toBe(isoFromNs(traceStart_ns - 30_000_000n))
+    expect(skewed.recorded.start_time).toBe(isoFromNs(traceStartNs - 30_000_000n))
     const recorded = await api.get(path(trace_id, 'depth=9&clocks=recorded'))
     expect(recorded.body.summary.marks).toMatchObject({ outside_parent: 1 })
     const orphan = body.nodes.find(({ node_id }: Json) => node_id === 'orphan')

@@ -7,7 +7,7 @@ import type { Observation } from '../../src/model/observation.ts'
 import type { Json } from '../support/query-api.ts'
 import { openTaskExplorerApi, type TaskExplorerApi } from '../support/task-explorer-api.ts'
 import { type GivenRow, observationsOf } from '../support/trace-api.ts'
-import { traceStart_ns } from '../support/trace-rows.ts'
+import { traceStartNs } from '../support/trace-rows.ts'
 
 let api: TaskExplorerApi
 let store: 'clickhouse' | 'postgres'
@@ -99,7 +99,7 @@ test('the routing is asked for the class, and for the given window', async () =>
   store = 'clickhouse'
   const trace_id = await api.store(rows)
   asked.length = 0
-  const [from, to] = [traceStart_ns, traceStart_ns + 50_000_000n]
+  const [from, to] = [traceStartNs, traceStartNs + 50_000_000n]
   const query = new URLSearchParams({ from: isoFromNs(from), to: isoFromNs(to) })
   const { body } = await api.get(`traces/${trace_id}/explorer?${query}`)
   expect(body.summary.rollup.observations).toBe(3)

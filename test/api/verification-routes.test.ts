@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { readAnswer } from '../../src/capabilities/verification/runs/read-answer.ts'
 import { encodeCursor } from '../../src/kernel/pages.ts'
-import { projectWaits_max } from '../../src/kernel/wait-slots.ts'
+import { maxProjectWaits } from '../../src/kernel/wait-slots.ts'
 import { eventually } from '../support/eventually.ts'
 import { keyOf, tokenOf } from '../support/task-api.ts'
 import {
@@ -229,7 +229,7 @@ describe('start', () => {
     const { body: run } = await api.post(project, `${path}/verify`)
     await api.bringRun(project, 'task-2')
     const refused: VerificationReply[] = []
-    const flood = Array.from({ length: projectWaits_max + 24 }, async () => {
+    const flood = Array.from({ length: maxProjectWaits + 24 }, async () => {
       const reply = await api.post(project, `${path}/verify`, { async_mode: false })
       if (reply.status === 429) refused.push(reply)
       return reply.status
@@ -250,7 +250,7 @@ describe('start', () => {
 
     await api.endRun(run.run_id, twoClaims)
     const statuses = await Promise.all(flood)
-    expect(statuses.filter((status) => status === 200)).toHaveLength(projectWaits_max)
+    expect(statuses.filter((status) => status === 200)).toHaveLength(maxProjectWaits)
     const body = { async_mode: false, force_reverify: true }
     const later = api.post(project, `${path}/verify`, body)
     await api.endRun(await pendingRun(project), twoClaims)

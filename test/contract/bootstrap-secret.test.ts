@@ -1,7 +1,7 @@
 import { mkdtemp, readdir, readFile, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { type ApiServer, apiServerStart_timeout_ms, nobody } from '../support/kube/api-server.ts'
+import { type ApiServer, apiServerStartTimeoutMs, nobody } from '../support/kube/api-server.ts'
 import type { KubeObject } from '../support/kube/kube-request.ts'
 import { sharedApiServer } from '../support/kube/shared-api-server.ts'
 import { runRole } from '../support/service.ts'
@@ -10,7 +10,7 @@ import { runRole } from '../support/service.ts'
 let server: ApiServer
 beforeAll(async () => {
   server = await sharedApiServer()
-}, apiServerStart_timeout_ms)
+}, apiServerStartTimeoutMs)
 afterAll(() => server?.[Symbol.asyncDispose]())
 
 async function mint(namespace: string, user?: string, env: Record<string, string> = {}) {

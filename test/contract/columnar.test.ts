@@ -166,7 +166,7 @@ test('reads are found by name while they run, also when no more can run', async 
   const running = reads.map((query_id) =>
     own.read(sleeping, {}, { query_id, signal: leave.signal }).catch(() => 'left'),
   )
-  const elapsedOf = () => Promise.all(reads.map((query_id) => own.findElapsed_ms(query_id)))
+  const elapsedOf = () => Promise.all(reads.map((query_id) => own.findElapsedMs(query_id)))
   const first = await eventually('eight run', async () => {
     const elapsed = await elapsedOf()
     return elapsed.filter((ms) => ms !== undefined).length === 8 && elapsed
@@ -176,13 +176,13 @@ test('reads are found by name while they run, also when no more can run', async 
   const later = await elapsedOf()
   const grown = later.flatMap((ms, at) => (first[at] === undefined ? [] : (ms ?? 0) - first[at]))
   expect(Math.min(...grown)).toBeGreaterThanOrEqual(200)
-  expect(await own.findElapsed_ms('no such statement')).toBeUndefined()
+  expect(await own.findElapsedMs('no such statement')).toBeUndefined()
   leave.abort(new Error('enough'))
   expect(new Set(await Promise.all(running))).toEqual(new Set(['left']))
   await eventually(
     'all are gone, and those that waited do not run',
     async () => {
-      for (const query_id of waiting) expect(await own.findElapsed_ms(query_id)).toBeUndefined()
+      for (const query_id of waiting) expect(await own.findElapsedMs(query_id)).toBeUndefined()
       return (await elapsedOf()).every((ms) => ms === undefined)
     },
     patience,

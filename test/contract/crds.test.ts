@@ -14,7 +14,7 @@ import {
   kinds,
 } from '../../src/operator/index.ts'
 import { eventually } from '../support/eventually.ts'
-import { type ApiServer, apiServerStart_timeout_ms } from '../support/kube/api-server.ts'
+import { type ApiServer, apiServerStartTimeoutMs } from '../support/kube/api-server.ts'
 import { sharedApiServer } from '../support/kube/shared-api-server.ts'
 
 const fixed = { 'x-kubernetes-validations': [{ rule: 'self == oldSelf', message: 'it is fixed' }] }
@@ -72,7 +72,7 @@ beforeAll(async () => {
   await eventually('things are served', async () => {
     return (await server.ask('GET', `/apis/${apiVersion}/things`)).status === 200
   })
-}, apiServerStart_timeout_ms)
+}, apiServerStartTimeoutMs)
 
 afterAll(() => server?.[Symbol.asyncDispose]())
 

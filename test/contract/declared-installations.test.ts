@@ -3,7 +3,7 @@ import { projectKind } from '../../src/operator/kinds/project/index.ts'
 import { projectMemberKind } from '../../src/operator/kinds/project-member/index.ts'
 import { newProjectId } from '../../src/operator/service/projects.ts'
 import { eventually } from '../support/eventually.ts'
-import { apiServerStart_timeout_ms } from '../support/kube/api-server.ts'
+import { apiServerStartTimeoutMs } from '../support/kube/api-server.ts'
 import { grantProject } from '../support/kube/grants.ts'
 import {
   type ProductCluster,
@@ -16,7 +16,7 @@ let cluster: ProductCluster
 
 beforeAll(async () => {
   cluster = await sharedProductCluster()
-}, apiServerStart_timeout_ms)
+}, apiServerStartTimeoutMs)
 afterAll(() => cluster?.[Symbol.asyncDispose]())
 
 const organization = 'default'

@@ -7,7 +7,7 @@ import { projectMemberKind } from '../../src/operator/kinds/project-member/index
 import { retentionPolicyKind } from '../../src/operator/kinds/retention-policy/index.ts'
 import { serviceAccountKind } from '../../src/operator/kinds/service-account/index.ts'
 import { newProjectId } from '../../src/operator/service/projects.ts'
-import { apiServerStart_timeout_ms } from '../support/kube/api-server.ts'
+import { apiServerStartTimeoutMs } from '../support/kube/api-server.ts'
 import { grantProject } from '../support/kube/grants.ts'
 import { doomedOperator, killAtEachWrite } from '../support/kube/killed-operators.ts'
 import {
@@ -25,7 +25,7 @@ let people: ProjectPeople
 beforeAll(async () => {
   cluster = await sharedProductCluster()
   people = projectPeople(cluster)
-}, apiServerStart_timeout_ms)
+}, apiServerStartTimeoutMs)
 afterAll(() => cluster?.[Symbol.asyncDispose]())
 
 const organization = 'default'

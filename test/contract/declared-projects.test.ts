@@ -4,7 +4,7 @@ import { projectKind } from '../../src/operator/kinds/project/index.ts'
 import { projectMemberKind } from '../../src/operator/kinds/project-member/index.ts'
 import { newProjectId } from '../../src/operator/service/projects.ts'
 import { eventually } from '../support/eventually.ts'
-import { apiServerStart_timeout_ms, editor } from '../support/kube/api-server.ts'
+import { apiServerStartTimeoutMs, editor } from '../support/kube/api-server.ts'
 import { editorOf } from '../support/kube/editor.ts'
 import { grantProject, grantsOf } from '../support/kube/grants.ts'
 import { doomedOperator, killAtEachWrite } from '../support/kube/killed-operators.ts'
@@ -24,7 +24,7 @@ let people: ProjectPeople
 beforeAll(async () => {
   cluster = await sharedProductCluster()
   people = projectPeople(cluster)
-}, apiServerStart_timeout_ms)
+}, apiServerStartTimeoutMs)
 afterAll(() => cluster?.[Symbol.asyncDispose]())
 
 const organization = 'default'

@@ -8,7 +8,7 @@ import { notificationChannelKind } from '../../src/operator/kinds/notification-c
 import { projectKind } from '../../src/operator/kinds/project/index.ts'
 import { retentionPolicyKind } from '../../src/operator/kinds/retention-policy/index.ts'
 import { serviceAccountKind } from '../../src/operator/kinds/service-account/index.ts'
-import { apiServerStart_timeout_ms } from '../support/kube/api-server.ts'
+import { apiServerStartTimeoutMs } from '../support/kube/api-server.ts'
 import {
   type ProductCluster,
   productOperator,
@@ -28,7 +28,7 @@ beforeAll(async () => {
   cluster = await sharedProductCluster()
   folder = await mkdtemp(join(tmpdir(), 'looptrace-examples-'))
   await cp('examples', folder, { recursive: true })
-}, apiServerStart_timeout_ms)
+}, apiServerStartTimeoutMs)
 afterAll(async () => {
   await rm(folder, { recursive: true, force: true })
   await cluster?.[Symbol.asyncDispose]()

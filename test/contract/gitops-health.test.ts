@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { newId } from '../../src/kernel/ids.ts'
 import { createServiceClient } from '../../src/operator/index.ts'
 import { eventually } from '../support/eventually.ts'
-import { apiServerStart_timeout_ms } from '../support/kube/api-server.ts'
+import { apiServerStartTimeoutMs } from '../support/kube/api-server.ts'
 import { type GitopsHealth, gitopsHealthOf } from '../support/kube/gitops-health.ts'
 import { grantProject } from '../support/kube/grants.ts'
 import type { KubeObject } from '../support/kube/kube-request.ts'
@@ -19,7 +19,7 @@ let cluster: ProductCluster
 
 beforeAll(async () => {
   cluster = await sharedProductCluster()
-}, apiServerStart_timeout_ms)
+}, apiServerStartTimeoutMs)
 afterAll(() => cluster?.[Symbol.asyncDispose]())
 
 const policy = ({ project }: Pick<ProductPlace, 'project'>, more: object = {}) => ({

@@ -90,7 +90,7 @@ const senders: Record<string, () => Promise<Outcome>> = {
 }
 
 /** Bytes that the buffers of two sockets take of an answer that nobody reads (4 MiB), with room. */
-const takenBytes_max = 16 * 2 ** 20
+const maxTakenBytes = 16 * 2 ** 20
 
 /** Each answer to each sender; all of them use one client, which the requests below try whole. */
 const attacks = Object.entries(senders).flatMap(([sender, send]) =>
@@ -109,7 +109,7 @@ describe('a sender', () => {
     expect(await send()).toBe(expected)
     expect(performance.now() - started).toBeLessThan(8_000)
     // An accepted answer was not read to its end. Of the others, a time limit ends the reading.
-    if (expected === 'accepted') expect(taken()).toBeLessThan(takenBytes_max)
+    if (expected === 'accepted') expect(taken()).toBeLessThan(maxTakenBytes)
     answer = (socket) => void socket.end('HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n')
     clock.ahead_ms += 60 * 60 * 1000
     bench.time.ahead_ms += 60 * 60 * 1000

@@ -5,7 +5,7 @@ import { projectGrantKind } from '../../src/operator/kinds/project-grant/index.t
 import { eventually } from '../support/eventually.ts'
 import {
   type ApiServer,
-  apiServerStart_timeout_ms,
+  apiServerStartTimeoutMs,
   operatorAccount,
 } from '../support/kube/api-server.ts'
 import { grantProject, grantsOf } from '../support/kube/grants.ts'
@@ -22,7 +22,7 @@ let service: IncidentService
 beforeAll(async () => {
   server = await sharedApiServer(operated)
   service = await startIncidentService()
-}, apiServerStart_timeout_ms)
+}, apiServerStartTimeoutMs)
 afterAll(async () => {
   await service?.[Symbol.asyncDispose]()
   await server?.[Symbol.asyncDispose]()

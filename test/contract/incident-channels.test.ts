@@ -5,7 +5,7 @@ import { attemptNext } from '../../src/capabilities/incidents/channels/outbox/at
 import { sampleMessage } from '../../src/capabilities/incidents/channels/sample-message.ts'
 import { previewText } from '../../src/capabilities/incidents/channels/senders/send.ts'
 import {
-  alertsAgain_ms,
+  alertsAgainMs,
   deleteOldDeliveries,
   refreshAlerts,
 } from '../../src/capabilities/incidents/index.ts'
@@ -337,7 +337,7 @@ test('Alertmanager: alerts that fire are sent again before their end, and never 
   )
   for (const { endsAt, generatorURL } of alerts) {
     const ahead_ms = Date.parse(endsAt) - (Date.now() + bench.time.ahead_ms)
-    expect(ahead_ms).toBeGreaterThan(2 * alertsAgain_ms)
+    expect(ahead_ms).toBeGreaterThan(2 * alertsAgainMs)
     expect(ahead_ms).toBeLessThan(3_600_000)
     expect(generatorURL).toContain('https://looptrace.example.com/')
   }

@@ -3,7 +3,7 @@ import { incidentRuleKind } from '../../src/operator/kinds/incident-rule/index.t
 import { notificationChannelKind } from '../../src/operator/kinds/notification-channel/index.ts'
 import { sql } from '../../src/platform/relational/index.ts'
 import { eventually } from '../support/eventually.ts'
-import { apiServerStart_timeout_ms } from '../support/kube/api-server.ts'
+import { apiServerStartTimeoutMs } from '../support/kube/api-server.ts'
 import {
   type ProductCluster,
   productOperator,
@@ -17,7 +17,7 @@ let cluster: ProductCluster
 
 beforeAll(async () => {
   cluster = await sharedProductCluster()
-}, apiServerStart_timeout_ms)
+}, apiServerStartTimeoutMs)
 afterAll(() => cluster?.[Symbol.asyncDispose]())
 
 const channelsPath = '/api/v2/observability/incidents/channels'

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type Kind, kinds } from '../../src/operator/index.ts'
 import { eventually } from '../support/eventually.ts'
-import { apiServerStart_timeout_ms, editor } from '../support/kube/api-server.ts'
+import { apiServerStartTimeoutMs, editor } from '../support/kube/api-server.ts'
 import { type Editor, editorOf } from '../support/kube/editor.ts'
 import type { TestOperator } from '../support/kube/operator.ts'
 import {
@@ -26,7 +26,7 @@ beforeAll(async () => {
   const settings = { presence: { namespace, name: 'one', ...lease } }
   operator = await productOperator(cluster, [], { times: 20, settings })
   mallory = editorOf(cluster.server, editor)
-}, apiServerStart_timeout_ms)
+}, apiServerStartTimeoutMs)
 afterAll(async () => {
   await operator?.stop()
   await cluster?.[Symbol.asyncDispose]()

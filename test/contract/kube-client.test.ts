@@ -13,7 +13,7 @@ import {
   secretResource,
   type WatchEvent,
 } from '../../src/platform/kube/index.ts'
-import { type ApiServer, apiServerStart_timeout_ms, nobody } from '../support/kube/api-server.ts'
+import { type ApiServer, apiServerStartTimeoutMs, nobody } from '../support/kube/api-server.ts'
 import { sharedApiServer } from '../support/kube/shared-api-server.ts'
 
 let server: ApiServer
@@ -34,7 +34,7 @@ async function clientOf(user?: string, url?: string): Promise<KubeClient> {
 beforeAll(async () => {
   server = await sharedApiServer()
   kube = await clientOf()
-}, apiServerStart_timeout_ms)
+}, apiServerStartTimeoutMs)
 
 afterAll(() => server?.[Symbol.asyncDispose]())
 

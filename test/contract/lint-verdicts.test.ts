@@ -4,7 +4,7 @@ import { stringify } from 'yaml'
 import { lintResources } from '../../src/cli/lint/lint.ts'
 import { apiVersion, kinds } from '../../src/operator/index.ts'
 import { eventually } from '../support/eventually.ts'
-import { type ApiServer, apiServerStart_timeout_ms } from '../support/kube/api-server.ts'
+import { type ApiServer, apiServerStartTimeoutMs } from '../support/kube/api-server.ts'
 import { sharedApiServer } from '../support/kube/shared-api-server.ts'
 
 let server: ApiServer
@@ -22,7 +22,7 @@ beforeAll(async () => {
     })
   }
   namespace = await server.namespace()
-}, apiServerStart_timeout_ms)
+}, apiServerStartTimeoutMs)
 
 afterAll(() => server?.[Symbol.asyncDispose]())
 

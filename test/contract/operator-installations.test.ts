@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { sleep } from '../../src/kernel/time.ts'
 import { eventually } from '../support/eventually.ts'
-import { apiServerStart_timeout_ms } from '../support/kube/api-server.ts'
+import { apiServerStartTimeoutMs } from '../support/kube/api-server.ts'
 import {
   type AccountCluster,
   type AccountPlace,
@@ -21,7 +21,7 @@ let second: OperatedService
 beforeAll(async () => {
   cluster = await sharedAccountCluster()
   second = await startOperatedService()
-}, apiServerStart_timeout_ms)
+}, apiServerStartTimeoutMs)
 afterAll(async () => {
   await second?.[Symbol.asyncDispose]()
   await cluster?.[Symbol.asyncDispose]()

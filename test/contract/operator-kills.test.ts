@@ -7,7 +7,7 @@ import {
 } from '../support/kube/killed-operators.ts'
 import { noteKind } from '../support/kube/note-kind.ts'
 import {
-  apiServerStart_timeout_ms,
+  apiServerStartTimeoutMs,
   type NoteCluster,
   operatedNamespace,
   sharedNoteCluster,
@@ -18,7 +18,7 @@ let cluster: NoteCluster
 
 beforeAll(async () => {
   cluster = await sharedNoteCluster()
-}, apiServerStart_timeout_ms)
+}, apiServerStartTimeoutMs)
 afterAll(() => cluster?.[Symbol.asyncDispose]())
 
 type Place = { namespace: string; notes: Resources }

@@ -3,7 +3,7 @@ import { sleep } from '../../src/kernel/time.ts'
 import { eventually } from '../support/eventually.ts'
 import { noteKind } from '../support/kube/note-kind.ts'
 import {
-  apiServerStart_timeout_ms,
+  apiServerStartTimeoutMs,
   type NoteCluster,
   sharedNoteCluster,
 } from '../support/kube/operated-notes.ts'
@@ -15,7 +15,7 @@ let cluster: NoteCluster
 
 beforeAll(async () => {
   cluster = await sharedNoteCluster({ upserts: true })
-}, apiServerStart_timeout_ms)
+}, apiServerStartTimeoutMs)
 afterAll(() => cluster?.[Symbol.asyncDispose]())
 
 /** A third of the product's times, so that a test does not wait for 15 s. */

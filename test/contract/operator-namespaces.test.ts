@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { eventually } from '../support/eventually.ts'
-import { apiServerStart_timeout_ms } from '../support/kube/api-server.ts'
+import { apiServerStartTimeoutMs } from '../support/kube/api-server.ts'
 import { gitopsHealthOf } from '../support/kube/gitops-health.ts'
 import { noteKind } from '../support/kube/note-kind.ts'
 import { type NoteCluster, sharedNoteCluster } from '../support/kube/operated-notes.ts'
@@ -11,7 +11,7 @@ let cluster: NoteCluster
 
 beforeAll(async () => {
   cluster = await sharedNoteCluster()
-}, apiServerStart_timeout_ms)
+}, apiServerStartTimeoutMs)
 afterAll(() => cluster?.[Symbol.asyncDispose]())
 
 const note = { text: 'hello', secretName: 'key' }

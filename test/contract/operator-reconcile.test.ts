@@ -5,7 +5,7 @@ import { pendingCondition } from '../../src/operator/ready-condition.ts'
 import { eventually } from '../support/eventually.ts'
 import { noteKind } from '../support/kube/note-kind.ts'
 import {
-  apiServerStart_timeout_ms,
+  apiServerStartTimeoutMs,
   type NoteCluster,
   operatedNamespace,
   sharedNoteCluster,
@@ -18,7 +18,7 @@ let cluster: NoteCluster
 
 beforeAll(async () => {
   cluster = await sharedNoteCluster()
-}, apiServerStart_timeout_ms)
+}, apiServerStartTimeoutMs)
 afterAll(() => cluster?.[Symbol.asyncDispose]())
 
 describe('a resource', () => {

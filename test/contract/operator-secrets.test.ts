@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { eventually } from '../support/eventually.ts'
 import {
-  apiServerStart_timeout_ms,
+  apiServerStartTimeoutMs,
   type NoteCluster,
   operatedNamespace,
   sharedNoteCluster,
@@ -11,7 +11,7 @@ let cluster: NoteCluster
 
 beforeAll(async () => {
   cluster = await sharedNoteCluster()
-}, apiServerStart_timeout_ms)
+}, apiServerStartTimeoutMs)
 afterAll(() => cluster?.[Symbol.asyncDispose]())
 
 describe('a Secret', () => {

@@ -3,7 +3,7 @@ import { sleep } from '../../src/kernel/time.ts'
 import { eventually } from '../support/eventually.ts'
 import { type GateAnswer, httpGate } from '../support/http-gate.ts'
 import {
-  apiServerStart_timeout_ms,
+  apiServerStartTimeoutMs,
   type NoteCluster,
   operatedNamespace,
   sharedNoteCluster,
@@ -15,7 +15,7 @@ let cluster: NoteCluster
 
 beforeAll(async () => {
   cluster = await sharedNoteCluster()
-}, apiServerStart_timeout_ms)
+}, apiServerStartTimeoutMs)
 afterAll(() => cluster?.[Symbol.asyncDispose]())
 
 describe('a service that is down', () => {

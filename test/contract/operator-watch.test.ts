@@ -4,7 +4,7 @@ import { eventually } from '../support/eventually.ts'
 import { type HttpGate, httpGate } from '../support/http-gate.ts'
 import { noteKind } from '../support/kube/note-kind.ts'
 import {
-  apiServerStart_timeout_ms,
+  apiServerStartTimeoutMs,
   type NoteCluster,
   type OperatedNamespace,
   operatedNamespace,
@@ -18,7 +18,7 @@ let cluster: NoteCluster
 
 beforeAll(async () => {
   cluster = await sharedNoteCluster()
-}, apiServerStart_timeout_ms)
+}, apiServerStartTimeoutMs)
 afterAll(() => cluster?.[Symbol.asyncDispose]())
 
 /**

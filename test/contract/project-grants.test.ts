@@ -3,7 +3,7 @@ import { newId } from '../../src/kernel/ids.ts'
 import { type Kind, kinds, projectGrantSpec } from '../../src/operator/index.ts'
 import { projectGrantKind } from '../../src/operator/kinds/project-grant/index.ts'
 import { eventually } from '../support/eventually.ts'
-import { apiServerStart_timeout_ms, editor } from '../support/kube/api-server.ts'
+import { apiServerStartTimeoutMs, editor } from '../support/kube/api-server.ts'
 import { type Editor, editorOf } from '../support/kube/editor.ts'
 import { grantProject, grantsOf } from '../support/kube/grants.ts'
 import { doomedOperator, killAtEachWrite } from '../support/kube/killed-operators.ts'
@@ -27,7 +27,7 @@ beforeAll(async () => {
   cluster = await sharedProductCluster()
   eves = await productPlace(cluster, { isGranted: false })
   await letEdit(eves.namespace)
-}, apiServerStart_timeout_ms)
+}, apiServerStartTimeoutMs)
 afterAll(() => cluster?.[Symbol.asyncDispose]())
 
 const letEdit = (namespace: string) => editorOf(cluster.server, editor).letEdit(namespace)

@@ -184,7 +184,7 @@ describe.each([sqliteDriver(), jetStreamDriver()])('$name', (driver) => {
     test('the age of a subject is that of its own oldest message, waiting or in flight', async () => {
       const { queue } = await driver.open()
       const ages = () =>
-        Promise.all(['ingest.project-a', 'ingest.project-b'].map((one) => queue.oldestAge_ms(one)))
+        Promise.all(['ingest.project-a', 'ingest.project-b'].map((one) => queue.oldestAgeMs(one)))
       expect(await ages()).toEqual([0, 0])
       await queue.publish(message('m1'))
       await eventually('it ages', async () => ((await ages())[0] ?? 0) > 20)

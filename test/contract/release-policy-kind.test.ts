@@ -7,7 +7,7 @@ import { releasePolicySpec } from '../../src/operator/kinds/release-policy/spec.
 import { eventually } from '../support/eventually.ts'
 import {
   type ApiServer,
-  apiServerStart_timeout_ms,
+  apiServerStartTimeoutMs,
   operatorAccount,
 } from '../support/kube/api-server.ts'
 import { grantProject, grantsOf } from '../support/kube/grants.ts'
@@ -26,7 +26,7 @@ let service: OperatedService
 beforeAll(async () => {
   server = await sharedApiServer(operated)
   service = await sharedService()
-}, apiServerStart_timeout_ms)
+}, apiServerStartTimeoutMs)
 afterAll(() => server?.[Symbol.asyncDispose]())
 
 /** A parsed body; tests read it without narrowing. */

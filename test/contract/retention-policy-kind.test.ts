@@ -8,7 +8,7 @@ import { retentionPolicySpec } from '../../src/operator/kinds/retention-policy/s
 import { eventually } from '../support/eventually.ts'
 import {
   type ApiServer,
-  apiServerStart_timeout_ms,
+  apiServerStartTimeoutMs,
   operatorAccount,
 } from '../support/kube/api-server.ts'
 import { grantProject, grantsOf } from '../support/kube/grants.ts'
@@ -28,7 +28,7 @@ let service: OperatedService
 beforeAll(async () => {
   server = await sharedApiServer(operated)
   service = await sharedService()
-}, apiServerStart_timeout_ms)
+}, apiServerStartTimeoutMs)
 afterAll(() => server?.[Symbol.asyncDispose]())
 
 type Place = AsyncDisposable & {

@@ -4,7 +4,7 @@ import { crdOf } from '../../src/operator/index.ts'
 import { serviceAccountKind } from '../../src/operator/kinds/service-account/index.ts'
 import { type KubeClient, KubeInvalid, KubeUnavailable } from '../../src/platform/kube/index.ts'
 import { eventually } from '../support/eventually.ts'
-import { apiServerStart_timeout_ms, limitedAccount } from '../support/kube/api-server.ts'
+import { apiServerStartTimeoutMs, limitedAccount } from '../support/kube/api-server.ts'
 import {
   type AccountCluster,
   type AccountPlace,
@@ -18,7 +18,7 @@ let cluster: AccountCluster
 
 beforeAll(async () => {
   cluster = await sharedAccountCluster()
-}, apiServerStart_timeout_ms)
+}, apiServerStartTimeoutMs)
 afterAll(() => cluster?.[Symbol.asyncDispose]())
 
 const specOf = ({ project }: AccountPlace, more: object = {}) => ({

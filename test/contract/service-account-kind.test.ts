@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { newId } from '../../src/kernel/ids.ts'
 import { eventually } from '../support/eventually.ts'
-import { apiServerStart_timeout_ms, limitedAccount } from '../support/kube/api-server.ts'
+import { apiServerStartTimeoutMs, limitedAccount } from '../support/kube/api-server.ts'
 import {
   type AccountCluster,
   type AccountPlace,
@@ -18,7 +18,7 @@ let cluster: AccountCluster
 
 beforeAll(async () => {
   cluster = await sharedAccountCluster()
-}, apiServerStart_timeout_ms)
+}, apiServerStartTimeoutMs)
 afterAll(() => cluster?.[Symbol.asyncDispose]())
 
 /** A namespace for one test with an operator. */

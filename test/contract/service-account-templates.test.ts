@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util'
 import { parse } from 'dotenv'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { eventually } from '../support/eventually.ts'
-import { apiServerStart_timeout_ms } from '../support/kube/api-server.ts'
+import { apiServerStartTimeoutMs } from '../support/kube/api-server.ts'
 import {
   type AccountCluster,
   type AccountPlace,
@@ -16,7 +16,7 @@ let cluster: AccountCluster
 
 beforeAll(async () => {
   cluster = await sharedAccountCluster()
-}, apiServerStart_timeout_ms)
+}, apiServerStartTimeoutMs)
 afterAll(() => cluster?.[Symbol.asyncDispose]())
 
 async function createPlace({ times = 60 } = {}) {

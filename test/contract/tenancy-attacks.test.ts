@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { kinds } from '../../src/operator/index.ts'
 import { eventually } from '../support/eventually.ts'
-import { apiServerStart_timeout_ms, editor } from '../support/kube/api-server.ts'
+import { apiServerStartTimeoutMs, editor } from '../support/kube/api-server.ts'
 import { type Editor, editorOf } from '../support/kube/editor.ts'
 import { grantProject, grantsOf } from '../support/kube/grants.ts'
 import type { TestOperator } from '../support/kube/operator.ts'
@@ -34,7 +34,7 @@ beforeAll(async () => {
   cluster = await sharedProductCluster()
   operator = await install('one')
   eve = editorOf(cluster.server, editor)
-}, apiServerStart_timeout_ms)
+}, apiServerStartTimeoutMs)
 afterAll(async () => {
   await operator?.stop()
   await cluster?.[Symbol.asyncDispose]()

@@ -1,7 +1,7 @@
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { apiServerStart_timeout_ms } from '../support/kube/api-server.ts'
+import { apiServerStartTimeoutMs } from '../support/kube/api-server.ts'
 import { grantProject, grantsOf } from '../support/kube/grants.ts'
 import {
   type ProductCluster,
@@ -20,7 +20,7 @@ let cluster: ProductCluster
 
 beforeAll(async () => {
   cluster = await sharedProductCluster()
-}, apiServerStart_timeout_ms)
+}, apiServerStartTimeoutMs)
 afterAll(() => cluster?.[Symbol.asyncDispose]())
 
 async function kubectl(...args: string[]): Promise<string> {

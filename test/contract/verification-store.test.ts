@@ -11,7 +11,7 @@ import {
   latestRun,
   latestVerified,
   listRuns,
-  queuedRuns_max,
+  maxQueuedRuns,
   type RunRequest,
   startRun,
 } from '../../src/capabilities/verification/runs/store.ts'
@@ -84,7 +84,7 @@ test('a full queue refuses further runs of its project, and of no other', async 
       (id, project_id, trace_id, trace_start, state, trigger, requested_by, verifiers, created_at)
     select gen_random_uuid(), ${project_id}, gen_random_uuid(), now(), 'pending', 'request', 'user:a',
       '[]', now()
-    from generate_series(1, ${queuedRuns_max})`.execute(db)
+    from generate_series(1, ${maxQueuedRuns})`.execute(db)
   await expect(startRun({ db, clock }, requestOf(project_id))).rejects.toMatchObject({
     code: 'verification_queue_full',
   })

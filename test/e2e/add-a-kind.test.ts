@@ -8,7 +8,7 @@ import { childEnv } from '../support/child-env.ts'
 import { eventually } from '../support/eventually.ts'
 import {
   type ApiServer,
-  apiServerStart_timeout_ms,
+  apiServerStartTimeoutMs,
   startApiServer,
 } from '../support/kube/api-server.ts'
 import { grantProject } from '../support/kube/grants.ts'
@@ -50,7 +50,7 @@ beforeAll(async () => {
   server = parts.use(await startApiServer())
   namespace = await server.namespace()
   service = parts.use(await startAlertService())
-}, apiServerStart_timeout_ms)
+}, apiServerStartTimeoutMs)
 
 afterAll(() => parts.disposeAsync())
 

@@ -14,7 +14,7 @@ import { eventually } from '../support/eventually.ts'
 import { freePort } from '../support/free-port.ts'
 import {
   type ApiServer,
-  apiServerStart_timeout_ms,
+  apiServerStartTimeoutMs,
   operatorAccount,
   startApiServer,
 } from '../support/kube/api-server.ts'
@@ -47,7 +47,7 @@ beforeAll(async () => {
   parts.defer(async () => {
     await Promise.all(running.map((container) => container.stop()))
   })
-}, apiServerStart_timeout_ms)
+}, apiServerStartTimeoutMs)
 afterAll(() => parts.disposeAsync())
 
 test('an init container that is killed after it created the Secret loses nothing', async () => {

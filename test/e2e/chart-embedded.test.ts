@@ -8,7 +8,7 @@ import { eventually } from '../support/eventually.ts'
 import { freePort } from '../support/free-port.ts'
 import {
   type ApiServer,
-  apiServerStart_timeout_ms,
+  apiServerStartTimeoutMs,
   startApiServer,
 } from '../support/kube/api-server.ts'
 import type { KubeObject } from '../support/kube/kube-request.ts'
@@ -44,7 +44,7 @@ beforeAll(async () => {
   }
   const outside = providerSettings(provider)
   options = { server, namespace, directory, ports, services, outside, user }
-}, apiServerStart_timeout_ms)
+}, apiServerStartTimeoutMs)
 afterAll(() => parts.disposeAsync())
 
 /** Follows a section of the guide; a failure includes the output of the containers. */

@@ -8,7 +8,7 @@ import { chart } from '../support/chart/render.ts'
 import { eventually } from '../support/eventually.ts'
 import {
   type ApiServer,
-  apiServerStart_timeout_ms,
+  apiServerStartTimeoutMs,
   operatorAccount,
   startApiServer,
 } from '../support/kube/api-server.ts'
@@ -20,7 +20,7 @@ import { soakOnly } from '../support/suite/budget.ts'
 let server: ApiServer
 beforeAll(async () => {
   server = await startApiServer({ users: [serviceAccount] })
-}, apiServerStart_timeout_ms)
+}, apiServerStartTimeoutMs)
 afterAll(() => server.stop())
 afterEach(removeCrds)
 

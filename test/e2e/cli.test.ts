@@ -12,7 +12,7 @@ import { eventually } from '../support/eventually.ts'
 import { freePort } from '../support/free-port.ts'
 import {
   type ApiServer,
-  apiServerStart_timeout_ms,
+  apiServerStartTimeoutMs,
   startApiServer,
 } from '../support/kube/api-server.ts'
 import { quarterOf } from '../support/suite/budget.ts'
@@ -495,7 +495,7 @@ describe('get', () => {
         body: { status: { conditions, observedGeneration: 1, lastSyncTime: lastTransitionTime } },
       },
     )
-  }, apiServerStart_timeout_ms)
+  }, apiServerStartTimeoutMs)
 
   afterAll(() => server[Symbol.asyncDispose]())
 

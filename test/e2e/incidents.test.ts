@@ -15,7 +15,7 @@ import { type Cluster, startCluster } from '../support/cluster.ts'
 import { eventually } from '../support/eventually.ts'
 import {
   type ApiServer,
-  apiServerStart_timeout_ms,
+  apiServerStartTimeoutMs,
   startApiServer,
 } from '../support/kube/api-server.ts'
 import { grantProject } from '../support/kube/grants.ts'
@@ -61,7 +61,7 @@ beforeAll(async () => {
   parts.defer(async () => void (await operator.stop()))
   await grantProject(server, namespace, { organization: 'default', name: 'default' })
   token = await accessToken({ api_url: cluster.api.base_url, login: cluster.login })
-}, apiServerStart_timeout_ms)
+}, apiServerStartTimeoutMs)
 afterAll(() => parts.disposeAsync())
 
 const channel = () => `

@@ -22,8 +22,8 @@ const cuts = budget({ test: 1, soak: 3 })
 /** Parcels accepted between two kills. */
 const between = 30
 const back_ms_max = 30_000
-const youngDeaths_max = 10
-const grownUp_ms = 11_000
+const maxYoungDeaths = 10
+const grownUpMs = 11_000
 
 let cluster: Cluster
 let columnar: ColumnarServer
@@ -191,7 +191,7 @@ test(
 async function killStores(load: IngestRun, pid: () => number | undefined): Promise<void> {
   for (let kill = 0; kill < kills; kill += 1) {
     await load.until(between)
-    if (kills > youngDeaths_max) await sleep(grownUp_ms)
+    if (kills > maxYoungDeaths) await sleep(grownUpMs)
     const killed = await eventually('the store runs', pid, { timeout_ms: back_ms_max })
     process.kill(killed, 9)
     await eventually('the store is back', () => ![undefined, killed].includes(pid()), {

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { eventually } from '../support/eventually.ts'
 import { killsOfRun } from '../support/kills-of-run.ts'
-import { apiServerStart_timeout_ms } from '../support/kube/api-server.ts'
+import { apiServerStartTimeoutMs } from '../support/kube/api-server.ts'
 import { runKillStorm } from '../support/kube/kill-storm.ts'
 import { doomedOperator, doomedProcess, killAtEachWrite } from '../support/kube/killed-operators.ts'
 import {
@@ -19,7 +19,7 @@ let cluster: ProductCluster
 
 beforeAll(async () => {
   cluster = await sharedProductCluster()
-}, apiServerStart_timeout_ms)
+}, apiServerStartTimeoutMs)
 afterAll(() => cluster?.[Symbol.asyncDispose]())
 
 type Act = (place: ProductPlace) => Promise<unknown>

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { eventually } from '../support/eventually.ts'
-import { apiServerStart_timeout_ms } from '../support/kube/api-server.ts'
+import { apiServerStartTimeoutMs } from '../support/kube/api-server.ts'
 import { grantProject } from '../support/kube/grants.ts'
 import {
   type ProductCluster,
@@ -15,7 +15,7 @@ let cluster: ProductCluster
 
 beforeAll(async () => {
   cluster = await sharedProductCluster()
-}, apiServerStart_timeout_ms)
+}, apiServerStartTimeoutMs)
 afterAll(() => cluster?.[Symbol.asyncDispose]())
 
 const policyOf = (projectRef: object, days = 9) => ({

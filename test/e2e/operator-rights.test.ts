@@ -9,7 +9,7 @@ import { renderedObjects } from '../support/chart/render.ts'
 import { eventually } from '../support/eventually.ts'
 import {
   type ApiServer,
-  apiServerStart_timeout_ms,
+  apiServerStartTimeoutMs,
   startApiServer,
 } from '../support/kube/api-server.ts'
 import { grantProject } from '../support/kube/grants.ts'
@@ -46,7 +46,7 @@ beforeAll(async () => {
   server = await startApiServer({ users: rights.map((_, n) => userOf(n)) })
   await installKinds(server, kinds)
   service = await startOperatedService()
-}, apiServerStart_timeout_ms)
+}, apiServerStartTimeoutMs)
 afterAll(async () => {
   await service?.[Symbol.asyncDispose]()
   await server?.[Symbol.asyncDispose]()

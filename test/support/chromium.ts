@@ -7,7 +7,7 @@ import { type Browser, chromium } from 'playwright-core'
 const names = ['chromium', 'chromium-browser', 'google-chrome']
 const packages = ['chromium', 'fonts-dejavu-core']
 const install = `apt-get install -y --no-install-recommends ${packages.join(' ')}`
-const installTimeout_ms = 240_000
+const installTimeoutMs = 240_000
 
 /** Why a test of pages was skipped, and what to do. */
 export const noChromium = `no Chromium; install it with "${install}", or set TEST_CHROMIUM to its path`
@@ -57,7 +57,7 @@ async function installOnce(): Promise<void> {
   const script = `command -v chromium || { apt-get ${quick} update && ${install} ${quick}; }`
   await promisify(execFile)('flock', ['/tmp/looptrace-chromium.lock', 'sh', '-c', script], {
     env: { ...process.env, DEBIAN_FRONTEND: 'noninteractive' },
-    timeout: installTimeout_ms,
+    timeout: installTimeoutMs,
     maxBuffer: 16 * 1024 * 1024,
   })
 }

@@ -36,7 +36,7 @@ export type IngestLoad = {
   stop(): Promise<readonly SentParcel[]>
 }
 
-const retryPause_ms = 150
+const retryPauseMs = 150
 const allBadEvery = 12
 
 /**
@@ -94,6 +94,6 @@ async function sendUntilTaken(
     const answer = await send(parcel)
     parcel.told.push(answer)
     if (answer.outcome === 'taken' || answer.outcome === 'wrong' || Date.now() > until_ms) return
-    await sleep(retryPause_ms)
+    await sleep(retryPauseMs)
   }
 }

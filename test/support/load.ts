@@ -48,7 +48,7 @@ const callsOfTask = 8
 const conversations = 3
 const call_ms_max = 20_000
 /** Avoids a tight loop while the proxy is unavailable. */
-const awayPause_ms = 200
+const awayPauseMs = 200
 
 /**
  * Starts clients that send chat completions one after another, every second one streamed, each
@@ -64,7 +64,7 @@ export function startLoad(options: LoadOptions): Load {
       begun += 1
       const call = await oneCall(options, { client, number })
       calls.push(call)
-      await sleep(call.status === 0 ? awayPause_ms : pause_ms, stopping.signal)
+      await sleep(call.status === 0 ? awayPauseMs : pause_ms, stopping.signal)
     }
   }
   const ended = Promise.all(Array.from({ length: clients }, (_, client) => work(client)))

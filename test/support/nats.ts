@@ -110,7 +110,7 @@ function clusterLines({ name, port, ports }: NonNullable<NatsServerOptions['clus
   ]
 }
 
-const portTries_max = 5
+const maxPortTries = 5
 
 /** Another process may take a free port first; then `start` is called again, for other ports. */
 async function onFreePorts<T>(start: () => Promise<T>): Promise<T> {
@@ -119,7 +119,7 @@ async function onFreePorts<T>(start: () => Promise<T>): Promise<T> {
       return await start()
     } catch (error) {
       const taken = String(error).includes('address already in use')
-      if (!taken || tries === portTries_max) throw error
+      if (!taken || tries === maxPortTries) throw error
     }
   }
 }

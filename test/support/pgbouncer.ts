@@ -11,7 +11,7 @@ import { freePort } from './free-port.ts'
 import { unprivilegedUser } from './unprivileged-user.ts'
 
 const install = 'apt-get install -y --no-install-recommends pgbouncer'
-const installTimeout_ms = 240_000
+const installTimeoutMs = 240_000
 
 /** Why a test of poolers was skipped, and what to do. */
 export const noPgBouncer = `no PgBouncer; install it with "${install}", or set TEST_PGBOUNCER to its path`
@@ -130,7 +130,7 @@ async function installOnce(): Promise<void> {
   const script = `command -v pgbouncer || { apt-get ${quick} update && ${install} ${quick}; }`
   await promisify(execFile)('flock', ['/tmp/looptrace-pgbouncer.lock', 'sh', '-c', script], {
     env: { ...process.env, DEBIAN_FRONTEND: 'noninteractive', RUNLEVEL: '1' },
-    timeout: installTimeout_ms,
+    timeout: installTimeoutMs,
     maxBuffer: 16 * 1024 * 1024,
   })
 }

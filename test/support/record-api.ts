@@ -30,7 +30,7 @@ type Call = { method: 'GET' | 'POST'; url: string; headers: Headers; payload?: s
 type Enqueued = Parameters<CorrelationDeps['enqueue']>[0]
 
 /** The routes' current time, an hour after the records of tests. */
-export const recordsNow_ms = Number(start / 1_000_000n) + 3_600_000
+export const recordsNowMs = Number(start / 1_000_000n) + 3_600_000
 
 /** The routes of traces, correlations and the ledger on a server, over ClickHouse. */
 export type RecordApi = AsyncDisposable & {
@@ -60,7 +60,7 @@ export async function openRecordApi(): Promise<RecordApi> {
     enqueued: [] as Enqueued[],
     onEnqueue: async (_: Enqueued) => 1,
     stats: async () => emptyQueue,
-    now_ms: recordsNow_ms,
+    now_ms: recordsNowMs,
     policy: compilePolicy(defaultRules),
   }
   const clock = { now_ms: () => api.now_ms }
@@ -120,7 +120,7 @@ function serve(routes: Parameters<typeof createHttpServer>[0]['routes']) {
     },
     logger: createLogger({ role: 'test', level: 'silent' }),
     metrics: createMetrics(),
-    clock: { now_ms: () => recordsNow_ms },
+    clock: { now_ms: () => recordsNowMs },
     body_bytes_max: 1_000_000,
     header_bytes_max: 16_384,
     rate_per_minute_max: 0,

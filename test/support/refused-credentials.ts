@@ -8,7 +8,7 @@ type Sent = { token?: string; key?: string; headers?: Record<string, string> }
 type Post = (url: string, body?: unknown) => Promise<{ body: Json }>
 
 /** Time after which access tokens and unused sessions have expired. */
-export const signedIn_ms = 13 * 3_600_000
+export const signedInMs = 13 * 3_600_000
 
 const root = '/api/v2/access'
 const session = '/api/v1/auth/session'
@@ -16,7 +16,7 @@ const session = '/api/v1/auth/session'
 /**
  * Makes keys, browser keys, keys and tokens of service accounts, access tokens, session cookies and
  * an operator key that are revoked or disabled, or that expire: keys within a minute, the access token
- * and the session cookie named `expired` within `signedIn_ms`.
+ * and the session cookie named `expired` within `signedInMs`.
  */
 export async function makeRefusedCredentials(app: AccessApp): Promise<RefusedCredential[]> {
   const { admin_email, admin_password, project_id } = app.first

@@ -43,17 +43,17 @@ import { correlationOf, eventOf, linkOf, rowsOf, traceOf } from './records.ts'
 import { authorize, keyOf } from './task-api.ts'
 
 /** The current time for runs of tests. */
-export const retentionNow_ms = Date.UTC(2026, 10, 21, 12)
+export const retentionNowMs = Date.UTC(2026, 10, 21, 12)
 const day_ms = 86_400_000
 
 /** Noon of the day `days` ago, in nanoseconds since 1970, plus `seconds`. */
 export function daysAgo(days: number, seconds = 0): bigint {
-  return BigInt(retentionNow_ms - days * day_ms + seconds * 1_000) * 1_000_000n
+  return BigInt(retentionNowMs - days * day_ms + seconds * 1_000) * 1_000_000n
 }
 
 /** The UTC day `days` ago. */
 export function dateAgo(days: number): string {
-  return new Date(retentionNow_ms - days * day_ms).toISOString().slice(0, 10)
+  return new Date(retentionNowMs - days * day_ms).toISOString().slice(0, 10)
 }
 
 export type Reply = {
@@ -109,7 +109,7 @@ export type RetentionApi = AsyncDisposable & {
 const base = '/api/v2/observability'
 const byPost: DryRunWay = { method: 'POST', path: '/retention/run?dry_run=true' }
 const logger = createLogger({ role: 'test', level: 'silent' })
-const clock = { now_ms: () => retentionNow_ms }
+const clock = { now_ms: () => retentionNowMs }
 
 /** By default in the ClickHouse of the worker, whose other files have rows there, too. */
 export async function openRetentionApi(given?: TestDatabase): Promise<RetentionApi> {

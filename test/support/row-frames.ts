@@ -10,7 +10,7 @@ import {
   type FrameReceipt,
   type RowKind,
   rowFrameHeader,
-  rowHeader_bytes,
+  rowHeaderBytes,
   rowKinds,
 } from '../../src/model/row-frame.ts'
 import { ByteWriter, compileRowBinary } from '../../src/platform/columnar/row-binary/index.ts'
@@ -82,7 +82,7 @@ export function rowFrame(about: {
   for (const { rows } of about.requests) {
     for (const { kind, write } of rows) {
       out.u8(rowKinds.indexOf(kind) + 1)
-      const length = out.skip(rowHeader_bytes - 1)
+      const length = out.skip(rowHeaderBytes - 1)
       write(out, Buffer.from(about.message_id))
       out.putU32(length, out.at - length - 4)
     }

@@ -25,9 +25,9 @@ export type Service = {
 }
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
-const readyTimeout_ms = 180_000
+const readyTimeoutMs = 180_000
 /** Longer than any role's grace period in a test; a process that still runs then is killed. */
-const stopTimeout_ms = 45_000
+const stopTimeoutMs = 45_000
 
 /**
  * Starts a role in a separate process and resolves when it reports that it is ready. Ports are free
@@ -56,7 +56,7 @@ export async function startService(
     })
   }
   const ended = endOf(child)
-  const timer = setTimeout(() => isReady.reject(new Error('not ready in time')), readyTimeout_ms)
+  const timer = setTimeout(() => isReady.reject(new Error('not ready in time')), readyTimeoutMs)
   try {
     await Promise.race([isReady.promise, ended.then(() => Promise.reject(new Error('it ended')))])
   } catch (error) {
@@ -161,12 +161,12 @@ function outputOf(child: ChildProcess): () => string {
 }
 
 /** A process that it left behind may hold its output open; the test does not wait for that. */
-const outputTimeout_ms = 1000
+const outputTimeoutMs = 1000
 
 async function endOf(child: ChildProcess): Promise<number | null> {
   const closed = once(child, 'close')
   const [status] = await once(child, 'exit')
-  await Promise.race([closed, sleep(outputTimeout_ms)])
+  await Promise.race([closed, sleep(outputTimeoutMs)])
   return status
 }
 
@@ -176,7 +176,7 @@ async function end(
   signal: NodeJS.Signals,
 ): Promise<number | null> {
   child.kill(signal)
-  const timer = setTimeout(() => child.kill('SIGKILL'), stopTimeout_ms)
+  const timer = setTimeout(() => child.kill('SIGKILL'), stopTimeoutMs)
   const status = await ended
   clearTimeout(timer)
   return status

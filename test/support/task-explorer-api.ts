@@ -6,7 +6,7 @@ import { migratedClickHouse } from './clickhouse.ts'
 import type { QueryApiOptions, QueryReply } from './query-api.ts'
 import { keyOf } from './task-api.ts'
 import { openTraceApi, type TraceApi } from './trace-api.ts'
-import { traceStart_ns } from './trace-rows.ts'
+import { traceStartNs } from './trace-rows.ts'
 
 /** The explorers of traces and tasks on a listening server. */
 export type TaskExplorerApi = TraceApi & {
@@ -25,12 +25,12 @@ export async function openTaskExplorerApi(
     routes: (queries, { db }) =>
       taskTreeRoutes({
         ...{ db, queries, store: openClickHouseStore({ columnar }) },
-        clock: { now_ms: () => Number(traceStart_ns / 1_000_000n) },
+        clock: { now_ms: () => Number(traceStartNs / 1_000_000n) },
         settings: { stalled_after_ms: 1_800_000 },
         ...(options.rows_max !== undefined && { rows_max: options.rows_max }),
       }),
   })
-  const started_at = isoFromNs(traceStart_ns)
+  const started_at = isoFromNs(traceStartNs)
   return Object.assign(api, {
     newTask: async (given = {}) => {
       const task_id = `task ${newId()}`

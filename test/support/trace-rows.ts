@@ -3,14 +3,14 @@ import type { TraceRow } from '../../src/capabilities/traces/tree/contract.ts'
 import { observationOf } from './observations.ts'
 
 /** Start of the traces of tests; times of rows are milliseconds after it. */
-export const traceStart_ns = 1_790_000_000_000_000_000n
+export const traceStartNs = 1_790_000_000_000_000_000n
 const project_id = '0198c0de-0000-7000-8000-0000000000aa'
 
 type GivenRow = Partial<TraceRow> & { id: string; at: number; took: number; parent?: string }
 
 /** A row of a trace that starts `at` and takes `took` milliseconds. */
 export function rowOf({ id, at, took, parent = '', ...given }: GivenRow): TraceRow {
-  const start_time = traceStart_ns + BigInt(at) * 1_000_000n
+  const start_time = traceStartNs + BigInt(at) * 1_000_000n
   return observationOf({
     project_id,
     observation_id: id,

@@ -15,7 +15,7 @@ type Subscription = { topic: Topic; onEvent: (event: LiveEvent) => void }
 
 /** Time to collect the topics of a new screen before the stream is opened. */
 const settle_ms = 150
-const slowPoll_ms = 30_000
+const slowPollMs = 30_000
 
 const subscriptions = new Set<Subscription>()
 let stream: EventSource | undefined
@@ -87,7 +87,7 @@ export function useLive(topic: Topic | undefined, onEvent: (event: LiveEvent) =>
     settle()
     const poll = setInterval(() => {
       if (!document.hidden) own.onEvent({ topic, ids: [], isReset: true })
-    }, slowPoll_ms)
+    }, slowPollMs)
     return () => {
       clearInterval(poll)
       subscriptions.delete(own)

@@ -2,7 +2,7 @@ import { QueryClient } from '@tanstack/react-query'
 import { isTemporary, Problem } from '../api/problem.ts'
 
 const retries_max = 3
-const retryAfter_ms_max = 15_000
+const maxRetryAfterMs = 15_000
 
 /**
  * Cache of replies. Rows stay on screen while they are read again. Only errors that may pass are
@@ -15,7 +15,7 @@ export const queryClient = new QueryClient({
       retry: (failures, error) => failures < retries_max && isTemporary(error),
       retryDelay: (failures, error) => {
         const asked_ms = error instanceof Problem ? (error.retry_after_s ?? 0) * 1000 : 0
-        return Math.min(Math.max(asked_ms, 500 * 2 ** failures), retryAfter_ms_max)
+        return Math.min(Math.max(asked_ms, 500 * 2 ** failures), maxRetryAfterMs)
       },
     },
     mutations: { retry: false },

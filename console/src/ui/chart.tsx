@@ -35,7 +35,7 @@ export type ChartProps = {
 
 const Plot = lazy(() => import('./chart-plot.tsx').then(({ Plot }) => ({ default: Plot })))
 
-const tableRows_max = 500
+const maxTableRows = 500
 
 /**
  * A chart over time or numbers. The picture is drawn on a canvas, so its values are also a sentence
@@ -96,7 +96,7 @@ function Values({
   bands = [],
 }: ChartProps & { format: (value: number) => string; formatX: (x: number) => string }) {
   const [isOpen, setOpen] = useState(false)
-  const { rows, leftOut } = isOpen ? tableRows(x, series, tableRows_max) : { rows: [], leftOut: 0 }
+  const { rows, leftOut } = isOpen ? tableRows(x, series, maxTableRows) : { rows: [], leftOut: 0 }
   return (
     <details className={css.more} onToggle={(event) => setOpen(event.currentTarget.open)}>
       <summary>Show as a table</summary>

@@ -2,7 +2,7 @@ import { type ReactNode, useState } from 'react'
 import { Button } from './parts.tsx'
 import { notifyFault } from './toasts.tsx'
 
-const shownFor_ms = 2_000
+const shownForMs = 2_000
 
 /** Copies a text. The text is made at the click, so that it is current. */
 export function Copy({
@@ -19,7 +19,7 @@ export function Copy({
     try {
       await navigator.clipboard.writeText(text())
       setDone(true)
-      setTimeout(() => setDone(false), shownFor_ms)
+      setTimeout(() => setDone(false), shownForMs)
     } catch {
       notifyFault(new Error('The browser does not allow copying on this page. It needs HTTPS.'))
     }

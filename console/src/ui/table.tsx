@@ -41,8 +41,8 @@ type TableProps<T> = {
 }
 
 /** Rows up to this number are all in the page. */
-const plainRows_max = 40
-const rowHeight_px = 37
+const maxPlainRows = 40
+const rowHeightPx = 37
 
 /**
  * A table of any length: of a long one, only rows near the window are in the page. `j` and `k` move
@@ -52,10 +52,10 @@ export function Table<T>({ label, columns, rows, keyOf, empty, ...rest }: TableP
   const { onOpen, peek, sorting, onSort } = rest
   const body = useRef<HTMLTableSectionElement>(null)
   const [selected, setSelected] = useState(peek?.at)
-  const isLong = rows.length > plainRows_max
+  const isLong = rows.length > maxPlainRows
   const virtual = useWindowVirtualizer({
     count: isLong ? rows.length : 0,
-    estimateSize: () => rowHeight_px,
+    estimateSize: () => rowHeightPx,
     overscan: 8,
     scrollMargin: useTop(body),
     getItemKey: (index) => {

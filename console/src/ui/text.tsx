@@ -23,7 +23,7 @@ export function Plain({ children }: { children: string }) {
 
 const lines_max = 20
 const characters_max = 4_000
-const wholeCharacters_max = 200_000
+const maxWholeCharacters = 200_000
 
 /**
  * A recorded text of any length. It is cut at 20 lines, and a very long one is shown in part only:
@@ -32,7 +32,7 @@ const wholeCharacters_max = 200_000
 export function LongText({ text, mono }: { text: string; mono?: boolean }) {
   const [isWhole, setWhole] = useState(false)
   const short = cutText(text)
-  const shown = isWhole ? text.slice(0, wholeCharacters_max) : short
+  const shown = isWhole ? text.slice(0, maxWholeCharacters) : short
   const rest = text.length - shown.length
   return (
     <div>

@@ -6,7 +6,7 @@ import css from './toasts.module.css'
 type Toast = { id: number; text: string; isFault: boolean }
 
 const shown_max = 4
-const shownFor_ms = 6_000
+const shownForMs = 6_000
 let toasts: readonly Toast[] = []
 let next = 1
 const listeners = new Set<() => void>()
@@ -24,7 +24,7 @@ function show(text: string, isFault: boolean): void {
   const id = next++
   change([...toasts.slice(1 - shown_max), { id, text, isFault }])
   // A fault stays until it is closed.
-  if (!isFault) setTimeout(() => close(id), shownFor_ms)
+  if (!isFault) setTimeout(() => close(id), shownForMs)
 }
 
 /** Says at the edge of the screen that something was done. */

@@ -99,8 +99,8 @@ export function openAccess(options: AccessOptions): Access {
   const signing_keys = createSigningKeys({
     ...options,
     rules: {
-      rotate_after_ms: rotateAfter_ms,
-      publish_before_ms: publishBefore_ms,
+      rotate_after_ms: rotateAfterMs,
+      publish_before_ms: publishBeforeMs,
       token_ttl_ms: options.token_ttl_ms,
     },
   })
@@ -128,8 +128,8 @@ export function openAccess(options: AccessOptions): Access {
     resets,
     logger: options.logger,
     invitations: {
-      ttl_ms: options.invitation_ttl_ms ?? invitationTtl_ms,
-      pending_max: options.invitations_pending_max ?? invitationsPending_max,
+      ttl_ms: options.invitation_ttl_ms ?? invitationTtlMs,
+      pending_max: options.invitations_pending_max ?? maxInvitationsPending,
       mailer: options.mailer,
       public_url: options.public_url,
     },
@@ -183,8 +183,8 @@ function openOperatorKeys(options: { db: Kysely<AccessTables>; clock: Clock }) {
   return { keys, close: usage.close }
 }
 
-const invitationTtl_ms = 7 * 24 * 60 * 60 * 1000
-const invitationsPending_max = 200
-const rotateAfter_ms = 30 * 24 * 60 * 60 * 1000
+const invitationTtlMs = 7 * 24 * 60 * 60 * 1000
+const maxInvitationsPending = 200
+const rotateAfterMs = 30 * 24 * 60 * 60 * 1000
 /** Twice the time for which clients may cache the key set (5 minutes). */
-const publishBefore_ms = 10 * 60 * 1000
+const publishBeforeMs = 10 * 60 * 1000

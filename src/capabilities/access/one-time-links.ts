@@ -9,14 +9,14 @@ export type OneTimeLink = {
   expires_at: Date
 }
 
-/** Time in which `mailsPerDay_max` counts. */
+/** Time in which `maxMailsPerDay` counts. */
 export const day_ms = 24 * 60 * 60 * 1000
 
 /** Maximum mails with links of one kind to an address within a day. */
-export const mailsPerDay_max = 3
+export const maxMailsPerDay = 3
 
 /** Ended links that are deleted with each new one, so that the tables do not grow. */
-export const droppedAtOnce_max = 20
+export const maxDroppedAtOnce = 20
 
 /**
  * Mints a link: a prefix and 43 base62 characters (256 bits), of which only the SHA-256 is stored.

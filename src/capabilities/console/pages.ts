@@ -22,8 +22,8 @@ const addresses = [
 ] as const
 
 /** Maximum loads per minute and network. A network may be an office behind one address. */
-const pagesPerMinute_max = 600
-const assetsPerMinute_max = 6_000
+const maxPagesPerMinute = 600
+const maxAssetsPerMinute = 6_000
 
 /** A year: the name of a file changes with its content. */
 const keptForever = 'public, max-age=31536000, immutable'
@@ -48,7 +48,7 @@ export function consoleRoutes(): Route[] {
       params: paramsOf(url),
       reply: z.undefined(),
       errors: [],
-      rate_per_minute_max: pagesPerMinute_max,
+      rate_per_minute_max: maxPagesPerMinute,
       handle: async () =>
         new Answer(undefined, { headers, content: { media_type: 'text/html', text: page } }),
     }),
@@ -71,7 +71,7 @@ function assetRoute(): Route {
     params: z.strictObject({ file: z.string().max(200) }),
     reply: z.undefined(),
     errors: ['route_not_found'],
-    rate_per_minute_max: assetsPerMinute_max,
+    rate_per_minute_max: maxAssetsPerMinute,
     handle: async ({ params, headers: asked }) => {
       const file = files.get(params.file)
       if (file === undefined) {

@@ -57,7 +57,7 @@ const failureSchema = z
   .meta({ id: 'ContextFailure' })
 
 /** Most tasks of a conversation that one request checks, the earliest first. */
-export const checkedTasks_max = 200
+export const maxCheckedTasks = 200
 
 const replySchema = record('ContextFailureList', {
   conversation_id: z.uuid().describe('Its UUID.'),
@@ -69,7 +69,7 @@ const replySchema = record('ContextFailureList', {
     .int()
     .positive()
     .optional()
-    .describe(`Number of tasks beyond the first ${checkedTasks_max}, which are not checked.`),
+    .describe(`Number of tasks beyond the first ${maxCheckedTasks}, which are not checked.`),
 })
 
 /** Findings of severity `info`, such as a summary by the client, are not failures. */
@@ -105,7 +105,7 @@ type TaskContext = { task: Task; findings: Finding[] }
 
 type ConversationContext = {
   tasks: TaskContext[]
-  /** Number of tasks beyond `checkedTasks_max`, which were not checked. */
+  /** Number of tasks beyond `maxCheckedTasks`, which were not checked. */
   tasks_not_checked: number
 }
 
@@ -119,7 +119,7 @@ export async function readConversationContext(
   { project_id, conversation_id }: { project_id: string; conversation_id: string },
   signal: AbortSignal,
 ): Promise<ConversationContext> {
-  const first = await tasksOfConversation(deps, project_id, conversation_id, checkedTasks_max)
+  const first = await tasksOfConversation(deps, project_id, conversation_id, maxCheckedTasks)
   const tasks: TaskContext[] = []
   for (const task of first.tasks) {
     signal.throwIfAborted()

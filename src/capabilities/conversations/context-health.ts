@@ -3,7 +3,7 @@ import { record } from '../../model/named-schemas.ts'
 import { defineRoute, type Route } from '../../platform/http/index.ts'
 import { type Finding, severities } from '../detection/index.ts'
 import { instantSchema, type TaskDeps } from '../tasks/index.ts'
-import { checkedTasks_max, readConversationContext } from './context-failures.ts'
+import { maxCheckedTasks, readConversationContext } from './context-failures.ts'
 import { conversationNamed, conversationPath } from './conversations.ts'
 
 /**
@@ -103,7 +103,7 @@ const replySchema = z
       .int()
       .positive()
       .optional()
-      .describe(`Number of tasks beyond the first ${checkedTasks_max}, which are not checked.`),
+      .describe(`Number of tasks beyond the first ${maxCheckedTasks}, which are not checked.`),
   })
   .meta({ id: 'ContextHealth' })
 

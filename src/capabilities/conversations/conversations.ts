@@ -134,7 +134,7 @@ export function getConversation(deps: TaskDeps): Route {
     handle: async ({ params, caller: { project_id } }) => {
       const row = await conversationNamed(deps, project_id, params.conversation_id)
       const { conversation_id } = row
-      const first = await tasksOfConversation(deps, project_id, conversation_id, shownTasks_max)
+      const first = await tasksOfConversation(deps, project_id, conversation_id, maxShownTasks)
       return {
         ...conversationFrom(row),
         task_states: first.states,
@@ -146,7 +146,7 @@ export function getConversation(deps: TaskDeps): Route {
 }
 
 /** Most tasks in a reply; `tasks_url` lists all of them. */
-const shownTasks_max = 50
+const maxShownTasks = 50
 
 const detailSchema = z
   .strictObject({
@@ -165,7 +165,7 @@ const detailSchema = z
       .describe('Numbers of its tasks by state.'),
     tasks: z
       .array(taskSchema)
-      .describe(`Its first ${shownTasks_max} tasks, in the order they started.`),
+      .describe(`Its first ${maxShownTasks} tasks, in the order they started.`),
     tasks_url: z.string().describe('The path that lists all of its tasks.'),
   })
   .meta({ id: 'ConversationDetail' })

@@ -18,7 +18,7 @@ import type { ConversationRow } from './store.ts'
 import { type TraceOfPage, toTasks, traceTreeSchema } from './trace-tree-shape.ts'
 
 /** Most observations of all traces of a page; a page with larger traces has fewer of them. */
-const pageObservations_max = 20_000
+const maxPageObservations = 20_000
 
 /** Most tasks whose records are shown, the earliest first. */
 const tasks_max = 1000
@@ -53,14 +53,14 @@ export function getTraceTree(deps: TaskDeps & { queries: RunDeps }): Route {
       const window = windowOf(row, query)
       checkWindow(window)
       const asked = { project_id, conversation_id, window, ...query, signal }
-      const page = await pageOfTraces(deps.queries, { ...asked, rows_max: pageObservations_max })
+      const page = await pageOfTraces(deps.queries, { ...asked, rows_max: maxPageObservations })
       const trace_ids = page.traces.map(({ trace_id }) => trace_id)
       const reading = { project_id, window, choice: { trace_ids }, signal }
       const nothing = { rows: [], more: false, ...page }
       const [read, { tasks }] = await Promise.all([
         trace_ids.length === 0
           ? nothing
-          : readTraceRows(deps.queries, { ...reading, rows_max: pageObservations_max }),
+          : readTraceRows(deps.queries, { ...reading, rows_max: maxPageObservations }),
         tasksOfConversation(deps, project_id, conversation_id, tasks_max),
       ])
       const shape = { depth: query.depth, observations_max: query.observations }

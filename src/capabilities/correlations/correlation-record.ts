@@ -33,7 +33,7 @@ export function correlationFrom(row: Omit<CorrelationRow, 'value_digest'>): Corr
 }
 
 /** Maximum length of a value. */
-export const valueCharacters_max = 2048
+export const maxValueCharacters = 2048
 
 /** Maximum correlations of one request. */
 const correlations_max = 1000

@@ -17,7 +17,7 @@ import { record, windowSchema } from '../../model/named-schemas.ts'
 import { defineRoute, type Route } from '../../platform/http/index.ts'
 import type { CorrelationRow, CorrelationSearch } from '../storage/index.ts'
 import { pageFields, readPosition } from '../traces/index.ts'
-import { correlationFrom, correlationSchema, valueCharacters_max } from './correlation-record.ts'
+import { correlationFrom, correlationSchema, maxValueCharacters } from './correlation-record.ts'
 import type { CorrelationDeps } from './correlations.ts'
 
 /** GET /api/v2/observability/correlations/search: finds traces by an external id. */
@@ -81,10 +81,10 @@ const querySchema = z.strictObject({
       error: expected('a lower-case name of at most 64 characters'),
     })
     .describe('Type of correlation, for example `order`.'),
-  value: textParameter('Returns only correlations with exactly this value.', valueCharacters_max),
+  value: textParameter('Returns only correlations with exactly this value.', maxValueCharacters),
   prefix: textParameter(
     'Returns only correlations whose value begins with this text.',
-    valueCharacters_max,
+    maxValueCharacters,
   ),
   from: instantParameter('Start of the window, inclusive. Default: 7 days before `to`.'),
   to: instantParameter('End of the window, exclusive. Default: in one minute.'),
@@ -101,14 +101,14 @@ const replySchema = record('CorrelationSearch', {
   ...pageFields,
 })
 
-const defaultWindow_ns = 7n * 86_400_000_000_000n
+const defaultWindowNs = 7n * 86_400_000_000_000n
 
 /** Tolerated difference between the clocks of clients and servers. */
-const clockSkew_ms = 60_000
+const clockSkewMs = 60_000
 
 function windowFrom({ from, to }: Query, now_ms: number): { from: bigint; to: bigint } {
-  const end = to ?? BigInt(now_ms + clockSkew_ms) * 1_000_000n
-  const begin = from ?? (end > defaultWindow_ns ? end - defaultWindow_ns : 0n)
+  const end = to ?? BigInt(now_ms + clockSkewMs) * 1_000_000n
+  const begin = from ?? (end > defaultWindowNs ? end - defaultWindowNs : 0n)
   const window = { from: begin, to: end }
   checkWindow(window)
   return window

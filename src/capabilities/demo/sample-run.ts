@@ -64,7 +64,7 @@ export async function runSample(options: SampleOptions): Promise<void> {
         'x-conversation-id': task.conversation_id,
         'x-user-id': sampleUser,
       },
-      ...{ fetch, timeout_ms: callTimeout_ms, ...(signal && { signal }) },
+      ...{ fetch, timeout_ms: callTimeoutMs, ...(signal && { signal }) },
     }
     played.push({ task_id: task.task_id, calls: await runAgent(target, task, options) })
   }
@@ -91,7 +91,7 @@ function unlessLate(error: unknown): undefined {
 }
 
 /** Time-out of a call, which takes a second; a proxy that is still starting may take longer. */
-const callTimeout_ms = 30_000
+const callTimeoutMs = 30_000
 
 /** Maximum model calls of an agent, in case the model never answers. */
 const rounds_max = 12

@@ -39,7 +39,7 @@ export class NotReadable extends Error {
 /** Bound of polling; `signal` aborts it. */
 export type Wait = { clock: Clock; wait_ms_max: number; signal?: AbortSignal }
 
-const pollInterval_ms = 100
+const pollIntervalMs = 100
 
 /** Polls until there is an answer; undefined when the time is up. */
 async function pollFor<T>(
@@ -50,7 +50,7 @@ async function pollFor<T>(
     signal?.throwIfAborted()
     const answer = await ask()
     if (answer !== undefined || clock.now_ms() >= until_ms) return answer
-    await sleep(pollInterval_ms, signal)
+    await sleep(pollIntervalMs, signal)
   }
 }
 

@@ -73,7 +73,7 @@ function answerOf(run_id: string): string {
 
 type Wait = { clock: Clock; wait_ms_max: number }
 
-const retryInterval_ms = 500
+const retryIntervalMs = 500
 const answer_ms_max = 15_000
 
 /** Retries a step until it succeeds; rethrows the last failure when time is up. */
@@ -84,7 +84,7 @@ async function retryWithin<T>({ clock, wait_ms_max }: Wait, step: () => Promise<
     } catch (error) {
       if (clock.now_ms() >= until_ms) throw error
     }
-    await sleep(retryInterval_ms)
+    await sleep(retryIntervalMs)
   }
 }
 
@@ -169,7 +169,7 @@ async function playScenario(
   const body = { force_rerun: true }
   let run = scenarioSchema.parse(await callJson(api, 'POST', scenarioPath, body))
   while (run.state === 'running' && clock.now_ms() < until_ms) {
-    await sleep(retryInterval_ms)
+    await sleep(retryIntervalMs)
     const path = `${scenarioPath}/${run.scenario_id}`
     run = scenarioSchema.parse(await callJson(api, 'GET', path))
   }

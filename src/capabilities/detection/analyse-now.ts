@@ -156,4 +156,4 @@ function notFound({ task_id }: DetectedTask) {
  * Stored starts are rounded, spans without a call can start earlier, and the roll-up of an earlier
  * call can still be pending.
  */
-export const startSlack_ms = 60 * 60 * 1000
+export const startSlackMs = 60 * 60 * 1000

@@ -6,13 +6,13 @@ import type { Place, TaskRun } from './reconstruction/index.ts'
 export { type FindingKind, findingKinds } from '../../model/finding-kind.ts'
 export { type Severity, severities } from '../../model/severity.ts'
 
-/** Evidence of a finding as JSON; texts are cut to `evidenceText_chars_max`. */
+/** Evidence of a finding as JSON; texts are cut to `maxEvidenceTextChars`. */
 export type Evidence = { readonly [key: string]: unknown }
 
 /** Maximum characters of a text in evidence. */
-export const evidenceText_chars_max = 500
+export const maxEvidenceTextChars = 500
 /** Maximum observations of a finding. */
-export const findingPlaces_max = 100
+export const maxFindingPlaces = 100
 
 /** A finding in a run. The same run gives the same findings, regardless of batches. */
 export type FindingDraft = {
@@ -33,7 +33,7 @@ export type FindingDraft = {
   /** Length of the pattern in steps, and number of repeats; null where they do not apply. */
   period: number | null
   repeats: number | null
-  /** Observations of the finding, in order; at most `findingPlaces_max`. */
+  /** Observations of the finding, in order; at most `maxFindingPlaces`. */
   places: readonly Place[]
   /** Cost of the calls that were wasted. */
   wasted_tokens: number
@@ -131,11 +131,11 @@ export type MemoryEntry = Statement & {
 
 /**
  * Statements still valid at the end of a task, in order: plain JSON with at most
- * `memoryEntries_max` entries. Later tasks of the conversation start from it.
+ * `maxMemoryEntries` entries. Later tasks of the conversation start from it.
  */
 export type ContextMemory = { version: 1; entries: readonly MemoryEntry[] }
 
 /** Maximum entries of a context memory; the oldest are dropped. */
-export const memoryEntries_max = 200
+export const maxMemoryEntries = 200
 /** Maximum characters of a quoted sentence. */
 export const quote_chars_max = 300

@@ -19,7 +19,7 @@ export {
   type DetectedTask,
   type DetectionResult,
   type DetectOptions,
-  startSlack_ms,
+  startSlackMs,
 } from './analyse-now.ts'
 export { findingKinds, severities } from './contract.ts'
 export { detectors } from './detectors/index.ts'

@@ -13,13 +13,13 @@ import { settingsBody } from './settings/settings.ts'
 import { analyseTasks } from './worker/analyse-tasks.ts'
 
 /** Maximum tasks of a preview: the project's most recent ones. */
-const previewTasks_max = 200
+const maxPreviewTasks = 200
 /** Maximum time of a preview; the reply counts the tasks analysed until then. */
 const preview_ms_max = 10_000
 /** Tasks read together. */
 const together_max = 10
 /** Maximum calls of a previewed task; larger tasks are counted as skipped. */
-const taskCalls_max = 2_000
+const maxTaskCalls = 2_000
 
 /**
  * POST /api/v1/detection/settings/preview: runs the detectors with other thresholds on a project's
@@ -39,7 +39,7 @@ export function previewDetectionSettings(deps: DetectionPorts): Route {
         tasks_max: z
           .int()
           .min(1)
-          .max(previewTasks_max)
+          .max(maxPreviewTasks)
           .default(50)
           .describe('Maximum tasks, 1–200: the project’s most recent ones.'),
       })
@@ -102,7 +102,7 @@ async function previewChanges(
   { found, both, signal }: PreviewRequest,
 ): Promise<z.input<typeof reply>> {
   const end_ms = deps.clock.now_ms() + preview_ms_max
-  const fit = found.filter(({ calls }) => calls <= taskCalls_max)
+  const fit = found.filter(({ calls }) => calls <= maxTaskCalls)
   const changes: z.input<typeof changeSchema>[] = []
   const counts = new Map<string, { now: number; asked: number }>()
   let tasks = 0

@@ -33,9 +33,9 @@ export const defaultHubSettings: HubSettings = {
 }
 
 /** Consecutive checks that a store failed to answer, after which a stream ends. */
-const failedChecks_max = 3
+const maxFailedChecks = 3
 
-const retryAfter_s = 10
+const retryAfterSeconds = 10
 
 export type HubOptions = {
   broadcast: Broadcast
@@ -113,7 +113,7 @@ export class EventHub {
     for (const timer of this.#lingering.values()) clearTimeout(timer)
     this.#each((stream) => stream.sayBye({ reason: 'shutdown', reconnect: true }))
     const late = performance.now() + this.#settings.close_ms_max
-    while (this.#streams > 0 && performance.now() < late) await sleep(closePoll_ms)
+    while (this.#streams > 0 && performance.now() < late) await sleep(closePollMs)
     this.#each((stream) => stream.destroy())
     for (const channel of this.#channels.values()) channel.stop()
     this.#channels.clear()
@@ -131,7 +131,7 @@ export class EventHub {
     const detail = isOver
       ? `Limit reached: event streams of a project in one process: ${streams_per_project_max}. Close one, or poll.`
       : `Limit reached: event streams of one process: ${streams_max}. Try again later, or poll.`
-    throw problem('overloaded', { detail, retry_after_s: retryAfter_s })
+    throw problem('overloaded', { detail, retry_after_s: retryAfterSeconds })
   }
 
   #channelOf(project_id: string): EventChannel {
@@ -175,7 +175,7 @@ export class EventHub {
       const fault = error instanceof Problem ? error : problem('internal_error', { cause: error })
       rights.failures += 1
       // A store that gives no answer says nothing about the rights.
-      if (fault.status >= 500 && rights.failures < failedChecks_max) return
+      if (fault.status >= 500 && rights.failures < maxFailedChecks) return
       stream.sayBye({ reason: fault.code, reconnect: fault.status >= 500 })
     }
   }
@@ -187,7 +187,7 @@ export class EventHub {
   }
 }
 
-const closePoll_ms = 10
+const closePollMs = 10
 
 /** The state of the checks of a stream. */
 type Rights = { failures: number; reads: number }

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { EventRing, ringEvents_max } from './event-ring.ts'
+import { EventRing, maxRingEvents } from './event-ring.ts'
 
 const changes = (id: string, ids = 1) => ({
   kind: 'task' as const,
@@ -62,7 +62,7 @@ test('a reader sees each later event once and in order, or learns that it missed
       const given = new RingWithModel()
       for (const apply of steps) apply(given)
       const { ring, all, noted } = given
-      expect(ring.size).toBeLessThanOrEqual(ringEvents_max)
+      expect(ring.size).toBeLessThanOrEqual(maxRingEvents)
       for (const { id, length } of noted) {
         const position = ring.positionOf(id)
         expect(position).toBe(length)

@@ -2,10 +2,10 @@ import { randomBytes } from 'node:crypto'
 import type { Changes } from './pending-changes.ts'
 
 /** Events of a project that a stream can replay. */
-export const ringEvents_max = 1_000
+export const maxRingEvents = 1_000
 
 /** Ids in these events, which bounds the memory of a project to some megabytes. */
-const ringIds_max = 10_000
+const maxRingIds = 10_000
 
 /** An event: the changes of one kind, at a position of the ring. */
 export type RingEvent = Changes & { position: number }
@@ -35,7 +35,7 @@ export class EventRing {
     this.#events.set(this.#last, { ...changes, position: this.#last })
     this.#ids += changes.changed.length
     for (const [position, { changed }] of this.#events) {
-      if (this.#events.size <= ringEvents_max && this.#ids <= ringIds_max) return
+      if (this.#events.size <= maxRingEvents && this.#ids <= maxRingIds) return
       this.#events.delete(position)
       this.#ids -= changed.length
     }

@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { expect, test } from 'vitest'
-import { EventRing, ringEvents_max } from './event-ring.ts'
+import { EventRing, maxRingEvents } from './event-ring.ts'
 import { EventStream } from './event-stream.ts'
 import { parseTopics } from './topics.ts'
 
@@ -31,7 +31,7 @@ test('a client that reads nothing takes bounded memory, and is reset when it rea
   const { stream, counted } = open(ring)
   stream.begin()
   stream.read(0)
-  for (let at = 0; at < 3 * ringEvents_max; at += 1) {
+  for (let at = 0; at < 3 * maxRingEvents; at += 1) {
     ring.add(longIds(at))
     stream.wake()
     stream.keepAlive()

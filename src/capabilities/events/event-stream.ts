@@ -9,7 +9,7 @@ const waiting_bytes_max = 16 * 1024
 const retry_ms_min = 2_000
 const retry_ms_max = 5_000
 /** All streams of a process end at once when it stops. */
-const retryAfterStop_ms_max = 10_000
+const maxRetryAfterStopMs = 10_000
 
 /** Why a stream ends, as the client reads it. */
 export type Bye = {
@@ -88,7 +88,7 @@ export class EventStream extends Readable {
   sayBye(bye: Bye): void {
     if (this.#isEnded || this.destroyed) return
     this.#isEnded = true
-    const retry_ms = randomDelay(retry_ms_min / 2, retryAfterStop_ms_max)
+    const retry_ms = randomDelay(retry_ms_min / 2, maxRetryAfterStopMs)
     const { reconnect } = bye
     this.push(eventText({ event: 'bye', data: bye, ...(reconnect && { retry_ms }) }))
     this.push(null)

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { changeKinds } from '../../model/change-hint.ts'
-import { changedIds_max, decodeChanges, encodeChanges, PendingChanges } from './pending-changes.ts'
+import { decodeChanges, encodeChanges, maxChangedIds, PendingChanges } from './pending-changes.ts'
 
 const hints = fc.array(
   fc.record({
@@ -23,8 +23,8 @@ test('a message has each changed id once with its last version, or says that the
         const ids = [...new Set(own.map(({ id }) => id))]
         const shown = message.find((changes) => changes.kind === kind)
         expect(shown === undefined).toBe(own.length === 0)
-        expect(shown?.changed.map(({ id }) => id) ?? []).toEqual(ids.slice(0, changedIds_max))
-        expect(shown?.many ?? false).toBe(ids.length > changedIds_max)
+        expect(shown?.changed.map(({ id }) => id) ?? []).toEqual(ids.slice(0, maxChangedIds))
+        expect(shown?.many ?? false).toBe(ids.length > maxChangedIds)
         for (const { id, version } of shown?.changed ?? []) {
           expect(version).toBe(own.findLast((hint) => hint.id === id)?.version)
         }

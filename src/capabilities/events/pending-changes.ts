@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { type ChangeHint, type ChangeKind, changeKinds } from '../../model/change-hint.ts'
 
 /** Maximum ids of one kind in a message. Above it, `many` says that others changed too. */
-export const changedIds_max = 100
+export const maxChangedIds = 100
 
 /** A changed object: its id, and the version or the task that it has. */
 export type ChangedObject = {
@@ -21,7 +21,7 @@ export type Changes = {
   many: boolean
 }
 
-/** The changes of a project since the last message, at most `changedIds_max` ids of each kind. */
+/** The changes of a project since the last message, at most `maxChangedIds` ids of each kind. */
 export class PendingChanges {
   readonly #kinds = new Map<ChangeKind, { changed: Map<string, ChangedObject>; many: boolean }>()
 
@@ -32,7 +32,7 @@ export class PendingChanges {
       many: false,
     }
     this.#kinds.set(kind, known)
-    if (known.changed.size >= changedIds_max && !known.changed.has(id)) {
+    if (known.changed.size >= maxChangedIds && !known.changed.has(id)) {
       known.many = true
       return
     }
@@ -68,7 +68,7 @@ const messageSchema = z.array(
           task_id: z.string().optional(),
         }),
       )
-      .max(changedIds_max),
+      .max(maxChangedIds),
     many: z.boolean(),
   }),
 )

@@ -12,7 +12,7 @@ type ListTopic = (typeof listTopics)[number]
 export const topics_max = 50
 
 /** Maximum characters of a task id. */
-const taskId_characters_max = 256
+const maxTaskIdChars = 256
 
 /** The topics of a stream. The maps lead from an id to the topic as the client wrote it. */
 export type Topics = {
@@ -44,7 +44,7 @@ export function parseTopics(text: string): Topics | { invalid: string } {
 function decodeTaskId(encoded: string): string | undefined {
   try {
     const id = decodeURIComponent(encoded)
-    const isValid = id.length > 0 && id.length <= taskId_characters_max && isStorable(id)
+    const isValid = id.length > 0 && id.length <= maxTaskIdChars && isStorable(id)
     return isValid ? id : undefined
   } catch {
     return undefined

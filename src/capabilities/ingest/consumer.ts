@@ -202,7 +202,7 @@ async function writePart(
 const messages_max = 10_000
 
 /**
- * Counts failed attempts by message, in this process. The queue's delivery count is no substitute:
+ * Counts failed attempts by message, in this process. The queue's delivery count is not a substitute:
  * outages of a store use up deliveries too.
  */
 class FailedAttempts {

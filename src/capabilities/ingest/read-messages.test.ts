@@ -89,7 +89,7 @@ test.each([
   ['another version', Buffer.from([9, 0]), /version 9/],
   ['a cut frame', frameOf(partsOf({})).subarray(0, -3), /longer than its frame/],
   [
-    'facts that are no JSON',
+    'facts that are not JSON',
     frameOf([Buffer.from([1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0]), Buffer.from('{')]),
     /not JSON/,
   ],

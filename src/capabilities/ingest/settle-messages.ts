@@ -93,12 +93,12 @@ function reasonsOf(
   return reasons
 }
 
-const faultsShown_max = 3
+const maxFaultsShown = 3
 const reason_chars_max = 480
 
 function reasonFrom(faults: readonly string[]): string {
-  const more = faults.length - faultsShown_max
-  const shown = faults.slice(0, faultsShown_max).join('; ')
+  const more = faults.length - maxFaultsShown
+  const shown = faults.slice(0, maxFaultsShown).join('; ')
   return scrubbed(more > 0 ? `${shown}; and ${more} more` : shown).slice(0, reason_chars_max)
 }
 
@@ -148,7 +148,7 @@ function settledEntries(
   const entries = books.map((book) => entryOf(message, book, outcome))
   for (const receipt of message.receipts) {
     if (!hasAny(receipt.rejected)) continue
-    entries.push({ ...rejectedEntry(receipt, receipt.rejected), settled_at_ms: beforeTheEdge_ms })
+    entries.push({ ...rejectedEntry(receipt, receipt.rejected), settled_at_ms: beforeTheEdgeMs })
   }
   return entries
 }
@@ -157,7 +157,7 @@ function settledEntries(
  * Older than any entry of the edge itself, which wins: the edge may have rejected more items after
  * it sent the message.
  */
-const beforeTheEdge_ms = -1
+const beforeTheEdgeMs = -1
 
 /** The accounts of one receipt: what became of its items and records. */
 type Book = {

@@ -182,7 +182,7 @@ class Attempt {
         return await write()
       } catch (error) {
         if (!isRelationalUnavailable(error) || this.#lost.signal.aborted) throw error
-        await sleep(persistRetry_ms, this.#lost.signal)
+        await sleep(persistRetryMs, this.#lost.signal)
       }
     }
   }
@@ -215,7 +215,7 @@ class Attempt {
 }
 
 const renewalsPerLease = 3
-const persistRetry_ms = 500
+const persistRetryMs = 500
 
 function isFinal(error: unknown): boolean {
   return error instanceof JobRefused || (error instanceof Problem && error.status < 500)

@@ -97,7 +97,7 @@ async function statsIfReachable(queue: LedgerDeps['queue']): Promise<QueueStats 
   }
 }
 
-const lostMargin_ms = 60_000
+const lostMarginMs = 60_000
 
 /**
  * Returns an instant before which no queued message was written; undefined while the queue is
@@ -111,7 +111,7 @@ export async function lostBefore(
   return stats && lostBeforeOf(stats, now_ms)
 }
 
-function lostBeforeOf(stats: QueueStats, now_ms: number, margin_ms = lostMargin_ms): number {
+function lostBeforeOf(stats: QueueStats, now_ms: number, margin_ms = lostMarginMs): number {
   const oldest_ms = stats.pending === 0 ? now_ms : now_ms - stats.oldest_age_ms
   return Math.max(0, Math.floor(oldest_ms) - margin_ms)
 }

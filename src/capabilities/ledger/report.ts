@@ -45,8 +45,8 @@ const interval_ms_default = 1_000
 const entries_max_default = 100_000
 /** Maximum unpublished messages over all projects, which limits their bytes to 4 MiB. */
 const messages_max = 16
-const closeTries_max = 5
-const closePause_ms = 200
+const maxCloseTries = 5
+const closePauseMs = 200
 
 class Reporter implements LedgerReporter {
   readonly #options: LedgerReporterOptions
@@ -93,8 +93,8 @@ class Reporter implements LedgerReporter {
   async close(): Promise<void> {
     for (let tries = 1; ; tries += 1) {
       await this.flush()
-      if (this.#pending() === 0 || tries === closeTries_max) break
-      await sleep(closePause_ms)
+      if (this.#pending() === 0 || tries === maxCloseTries) break
+      await sleep(closePauseMs)
     }
     clearTimeout(this.#timer)
     if (this.#pending() > 0) this.#drop(this.#pending())
@@ -184,11 +184,11 @@ type LedgerMessage = { outgoing: OutgoingMessage; entries: number }
 /** Size at which a message is complete; a stream accepts at least 1 MiB. */
 const message_chars_max = 240 * 1024
 /** Maximum entries of a message, about what fills it. */
-const messageEntries_max = 1_000
+const maxMessageEntries = 1_000
 
 /** Makes a message of entries of one project; undefined when none wait. */
 function takeMessage(waiting: WaitingEntries, newId: () => string): LedgerMessage | undefined {
-  const entries = waiting.take(messageEntries_max)
+  const entries = waiting.take(maxMessageEntries)
   const [first] = entries
   if (first === undefined) return undefined
   let text = `{"entries":[${entryText(first)}`
@@ -205,7 +205,7 @@ function takeMessage(waiting: WaitingEntries, newId: () => string): LedgerMessag
 
 /**
  * Serializes an entry. A plain accepted entry, one for each call, is written by hand at a third of
- * the cost: its texts are ids and words of ours, which need no escaping.
+ * the cost: its texts are ids and words of Looptrace, which need no escaping.
  */
 function entryText(entry: LedgerEntry): string {
   if (entry.message_id === '' || !isPlain(entry)) return JSON.stringify(entry)

@@ -12,9 +12,9 @@ import { eventNameList, eventNames } from './events/event-names.ts'
 import { isSecretLike, maskMetadata } from './events/mask-metadata.ts'
 import { type NewEvent, type StoredEvent, storeEvents } from './events/store.ts'
 
-const eventsOfRequest_max = 100
-const metadataNames_max = 16
-const metadataText_chars_max = 256
+const maxEventsOfRequest = 100
+const maxMetadataNames = 16
+const maxMetadataTextChars = 256
 
 const id = z
   .string()
@@ -35,8 +35,8 @@ const instant = z
   .meta({ format: 'date-time' })
 
 const metadataValue = z
-  .union([z.string().max(metadataText_chars_max), z.number(), z.boolean()], {
-    error: `expected a text of at most ${metadataText_chars_max} characters, a number, or true or false`,
+  .union([z.string().max(maxMetadataTextChars), z.number(), z.boolean()], {
+    error: `expected a text of at most ${maxMetadataTextChars} characters, a number, or true or false`,
   })
   .meta({ id: 'OnboardingMetadataValue' })
 
@@ -47,8 +47,8 @@ const metadata = z
     }),
     metadataValue,
   )
-  .refine((values) => Object.keys(values).length <= metadataNames_max, {
-    error: `expected at most ${metadataNames_max} values`,
+  .refine((values) => Object.keys(values).length <= maxMetadataNames, {
+    error: `expected at most ${maxMetadataNames} values`,
   })
   .default({})
   .describe('Metadata of the event, such as a version. Values that may be secrets are masked.')
@@ -86,7 +86,7 @@ const batchBody = record('OnboardingEventsRequest', {
   events: z
     .array(eventSchema)
     .min(1, { error: expected('1 to 100 events') })
-    .max(eventsOfRequest_max, { error: `expected at most ${eventsOfRequest_max} events` }),
+    .max(maxEventsOfRequest, { error: `expected at most ${maxEventsOfRequest} events` }),
   sent_at: sentAt,
 })
 

@@ -7,10 +7,10 @@ import { computeFunnel, type StepTime } from './funnel/compute-funnel.ts'
 import { type FirstStepsDeps, findFirstSteps } from './funnel/first-steps.ts'
 import { type FunnelStep, funnelStepNames, funnelSteps, stepOfEvent } from './funnel/steps.ts'
 import {
+  maxSubjectEvents,
   type SubjectEvent,
   type SubjectKind,
   selectSubjectEvents,
-  subjectEvents_max,
   subjectKinds,
 } from './funnel/store.ts'
 
@@ -59,7 +59,7 @@ const funnelReply = record('OnboardingFunnel', {
   truncated: z
     .boolean()
     .describe(
-      `Whether more than ${subjectEvents_max} first steps were found. Then only the newest count.`,
+      `Whether more than ${maxSubjectEvents} first steps were found. Then only the newest count.`,
     ),
 })
 
@@ -96,8 +96,8 @@ export function getOnboardingFunnel(deps: FirstStepsDeps): Route {
       const kinds = subjects ?? subjectKinds
       const { times, unknown_steps } = await projectTimes(deps, project_id, kinds)
       const events = await selectSubjectEvents(deps.db, { project_id, kinds })
-      const truncated = events.length > subjectEvents_max
-      const all = [...times, ...events.slice(0, subjectEvents_max).flatMap(toStepTime)]
+      const truncated = events.length > maxSubjectEvents
+      const all = [...times, ...events.slice(0, maxSubjectEvents).flatMap(toStepTime)]
       const recent = since(all, deps.clock.now_ms() - weeks * week_ms)
       const { rows, ...funnel } = computeFunnel(funnelStepNames, recent)
       return {

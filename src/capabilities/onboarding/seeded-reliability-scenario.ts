@@ -35,7 +35,7 @@ const waitQuery = z.strictObject({
 })
 
 const wait_ms_max = 30_000
-const startedPerHour_max = 10
+const maxStartedPerHour = 10
 const hour_ms = 3_600_000
 
 /**
@@ -189,9 +189,9 @@ function raced(): never {
 
 async function assertRate({ db, clock }: ScenarioDeps, project_id: string): Promise<void> {
   const since = new Date(clock.now_ms() - hour_ms)
-  if ((await countStarted(db, project_id, since)) < startedPerHour_max) return
+  if ((await countStarted(db, project_id, since)) < maxStartedPerHour) return
   throw problem('rate_limited', {
-    detail: `The project started ${startedPerHour_max} runs of the scenario within an hour, the maximum. Retry later.`,
+    detail: `The project started ${maxStartedPerHour} runs of the scenario within an hour, the maximum. Retry later.`,
     retry_after_s: 600,
   })
 }

@@ -11,9 +11,9 @@ export type RetentionSlice = {
   to: bigint
   /** Selects only rows of these environments. For kinds without one, give `trace_ids` instead. */
   environments?: readonly string[]
-  /** Selects only rows of these traces; at most `retentionIds_max`. */
+  /** Selects only rows of these traces; at most `maxRetentionIds`. */
   trace_ids?: readonly string[]
-  /** Never selects rows of these held traces; at most `retentionIds_max`. */
+  /** Never selects rows of these held traces; at most `maxRetentionIds`. */
   held_trace_ids: readonly string[]
   /** Selects only rows stored before this instant, in milliseconds since 1970. */
   stored_before_ms?: number
@@ -22,7 +22,7 @@ export type RetentionSlice = {
 }
 
 /** Maximum trace ids of one call, which are parameters of a statement. */
-export const retentionIds_max = 5_000
+export const maxRetentionIds = 5_000
 
 /**
  * The port that removes data from a store; every store of observations has it. Reads that begin
@@ -47,7 +47,7 @@ export type RetentionTarget = ErasureTarget & {
  * the bytes of deleted rows purge them.
  */
 export type ErasureTarget = {
-  /** Returns sorted traces after `after` with rows of the user; at most `retentionIds_max`. */
+  /** Returns sorted traces after `after` with rows of the user; at most `maxRetentionIds`. */
   tracesOfUser?: (about: {
     project_id: string
     user_id: string
@@ -67,7 +67,7 @@ export type ErasureTarget = {
   countHeld?: (about: Omit<UserErasure, 'trace_ids'>) => Promise<number>
 }
 
-/** A user and traces of the user, at most `retentionIds_max`. */
+/** A user and traces of the user, at most `maxRetentionIds`. */
 export type UserErasure = {
   project_id: string
   user_id: string
@@ -86,23 +86,23 @@ export type HeldBy = { kind: 'trace' | 'task' | 'conversation' | 'user'; value: 
  */
 export type RetentionStore = RetentionTarget & {
   /**
-   * Counts rows by UTC day and environment, oldest first; at most `censusBuckets_max`. Records sent
+   * Counts rows by UTC day and environment, oldest first; at most `maxCensusBuckets`. Records sent
    * again may count twice: a census only locates rows.
    */
   census(asked: CensusQuery): Promise<CensusBucket[]>
   /**
    * Counts the records of a slice by UTC day and environment, oldest first, in one statement.
-   * Records sent again count once in each bucket. At most `countedBuckets_max`.
+   * Records sent again count once in each bucket. At most `maxCountedBuckets`.
    */
   countBuckets(asked: CountQuery): Promise<BucketCount[]>
-  /** Returns the held traces with rows in the slice, sorted; at most `retentionIds_max` + 1. */
+  /** Returns the held traces with rows in the slice, sorted; at most `maxRetentionIds` + 1. */
   heldTraces(slice: OpenSlice, holds: readonly HeldBy[]): Promise<string[]>
-  /** Returns the slice's traces of an environment, sorted; at most `retentionIds_max`. */
+  /** Returns the slice's traces of an environment, sorted; at most `maxRetentionIds`. */
   tracesOf(slice: OpenSlice, asked: TracesQuery): Promise<string[]>
-  /** Returns tasks and conversations with a held trace; at most `retentionIds_max` of each. */
+  /** Returns tasks and conversations with a held trace; at most `maxRetentionIds` of each. */
   heldOwners(project_id: string, holds: readonly HeldBy[]): Promise<HeldOwners>
   /**
-   * Returns the held traces among the given ones, of which there are at most `retentionIds_max`.
+   * Returns the held traces among the given ones, of which there are at most `maxRetentionIds`.
    */
   heldAmong(
     project_id: string,
@@ -138,22 +138,22 @@ export type CensusQuery = {
 }
 
 /** Maximum buckets of one census. */
-export const censusBuckets_max = 10_000
+export const maxCensusBuckets = 10_000
 
 /** The scope of a count; the slice may span many days. */
 export type CountQuery = {
   slice: RetentionSlice
   /** Environments to distinguish, as in a census. */
   environments: readonly string[]
-  /** Days of which only rows stored before an instant are deleted; at most `countBounds_max`. */
+  /** Days of which only rows stored before an instant are deleted; at most `maxCountBounds`. */
   bounds: readonly { day: number; stored_before_ms: number }[]
 }
 
 /** Maximum buckets of one count: twice a census, for rows that arrive in between. */
-export const countedBuckets_max = 2 * censusBuckets_max
+export const maxCountedBuckets = 2 * maxCensusBuckets
 
 /** Maximum bounds of one count, which are parameters of its statement. */
-export const countBounds_max = 1_000
+export const maxCountBounds = 1_000
 
 /** Counts of one day and environment. `rows` would be deleted, the others kept. */
 export type BucketCount = CensusBucket & {

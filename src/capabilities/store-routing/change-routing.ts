@@ -53,12 +53,12 @@ function findCoverage(
 ): bigint | null {
   const covered = state?.covered_from ?? null
   if (covered === null || before === undefined) return null
-  const kept = keptSpan(now_ms, before).from + trimSlack_ns
+  const kept = keptSpan(now_ms, before).from + trimSlackNs
   return covered > kept ? covered : kept
 }
 
 /** Bound of how far a trim that runs during the change may be ahead of it. */
-const trimSlack_ns = 3_600_000_000_000n
+const trimSlackNs = 3_600_000_000_000n
 
 async function hasFailed(trx: RoutingDb, { backfill_job }: HotState): Promise<boolean> {
   if (backfill_job === null) return true

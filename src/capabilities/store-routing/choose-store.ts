@@ -11,7 +11,7 @@ import {
   readableSpan,
   type StoreName,
   storeNames,
-  traceMargin_ns,
+  traceMarginNs,
   writesToPostgres,
 } from './contract.ts'
 import { findHotState, type HotState, type RoutingDb, routingTable } from './store.ts'
@@ -107,7 +107,7 @@ function checkHotWindow(request: RoutingRequest, state: HotState): string | unde
 
 /** Returns the times that are read: traces need observations of a day around the window. */
 function timesRead({ entity, window }: RoutingRequest): { from: bigint; to: bigint } {
-  const margin = entity === 'traces' ? traceMargin_ns : 0n
+  const margin = entity === 'traces' ? traceMarginNs : 0n
   return { from: window.from - margin, to: window.to + margin }
 }
 
@@ -161,11 +161,11 @@ function dateOf(day: number): string {
 }
 
 /** Maximum age of a cached routing. Backfills wait this long, until all processes follow. */
-export const routingTtl_ms = 5_000
+export const routingTtlMs = 5_000
 
 /** A process's cache of routings. */
 export type RoutingCache = {
-  /** Returns a project's routing, at most `routingTtl_ms` old. Rejects with the store's error. */
+  /** Returns a project's routing, at most `routingTtlMs` old. Rejects with the store's error. */
   routingOf(project_id: string): Promise<Routing>
   /** Drops a project's routing, after this process changed it. */
   forget(project_id: string): void
@@ -182,7 +182,7 @@ export function createRoutingCache({ db, clock }: { db: RoutingDb; clock: Clock 
     routingOf: (project_id) => {
       const now_ms = clock.now_ms()
       const cached = known.get(project_id)
-      if (cached && now_ms - cached.read_at_ms < routingTtl_ms) return cached.routing
+      if (cached && now_ms - cached.read_at_ms < routingTtlMs) return cached.routing
       const routing = routingTable.read(db, project_id)
       known.set(project_id, { routing, read_at_ms: now_ms })
       routing.catch(() => {

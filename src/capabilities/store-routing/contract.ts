@@ -66,16 +66,16 @@ const margin_h = 24
 const ahead_h = 24
 
 /** Observations of a trace are read up to this far from the window. */
-export const traceMargin_ns = BigInt(margin_h) * hour_ns
+export const traceMarginNs = BigInt(margin_h) * hour_ns
 
 /** Hours kept before a window: one more than queries read, so that no read meets a trim. */
-export const keptBeyond_h = grace_h + margin_h + 1
+export const keptBeyondHours = grace_h + margin_h + 1
 
 /** Returns the times whose rows PostgreSQL keeps, in nanoseconds since 1970. */
 export function keptSpan(now_ms: number, { hot_window_hours }: Pick<Routing, 'hot_window_hours'>) {
   const now = BigInt(now_ms) * ns_per_ms
   return {
-    from: now - BigInt(hot_window_hours + keptBeyond_h) * hour_ns,
+    from: now - BigInt(hot_window_hours + keptBeyondHours) * hour_ns,
     to: now + BigInt(ahead_h + margin_h + 1) * hour_ns,
   }
 }

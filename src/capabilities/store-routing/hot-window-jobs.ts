@@ -21,8 +21,8 @@ import {
   lockProject,
 } from '../storage/index.ts'
 import { backfillKind } from './change-routing.ts'
-import { routingTtl_ms } from './choose-store.ts'
-import { keptBeyond_h, keptSpan } from './contract.ts'
+import { routingTtlMs } from './choose-store.ts'
+import { keptBeyondHours, keptSpan } from './contract.ts'
 import { trimRouteStats } from './route-stats-store.ts'
 import {
   closeGap,
@@ -154,7 +154,7 @@ async function trim(
       for (;;) {
         signal.throwIfAborted()
         const now = BigInt(now_ms) * 1_000_000n
-        const about = { table, project_id, now, beyond_hours: keptBeyond_h }
+        const about = { table, project_id, now, beyond_hours: keptBeyondHours }
         const rows = await runInProject(project_id, () => deleteOutside(db, about))
         if (rows === 0) break
         deleted += rows
@@ -178,7 +178,7 @@ export type BackfillOptions = {
 
 const hour_ns = 3_600_000_000_000n
 
-const defaultSettle_ms = 2 * routingTtl_ms
+const defaultSettleMs = 2 * routingTtlMs
 
 /**
  * Fills a project's hot window from ClickHouse, hour by hour, latest first; a filled hour can be
@@ -195,7 +195,7 @@ async function backfill(
   job: Job,
   { progress, signal }: JobContext,
 ): Promise<JobValue> {
-  const { db, settle_ms = defaultSettle_ms } = options
+  const { db, settle_ms = defaultSettleMs } = options
   const { from, to } = windowOf(job)
   const isRepair = job.params['repair'] === true
   const of = Number((to - from) / hour_ns)

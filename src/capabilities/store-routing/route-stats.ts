@@ -118,7 +118,7 @@ type RouteStats = {
   stop(): Promise<void>
 }
 
-const flushEvery_ms = 5_000
+const flushEveryMs = 5_000
 
 /** Maximum rows of statistics, and of queries, waiting to be written; more are not counted. */
 const waiting_max = 5_000
@@ -149,7 +149,7 @@ export function startRouteStats({ db, clock, logger }: RouteStatsOptions): Route
     })
     return writing
   }
-  const timer = setInterval(() => void flush(), flushEvery_ms).unref()
+  const timer = setInterval(() => void flush(), flushEveryMs).unref()
   return {
     onServed: (served) => {
       // A client's disconnect says nothing about a store.

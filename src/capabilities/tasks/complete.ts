@@ -91,14 +91,14 @@ export async function endTaskOnRequest(deps: TaskDeps, request: EndRequest): Pro
 }
 
 /** Every call is to be readable within 2 s. */
-const arrivalWait_ms = 2_000
+const arrivalWaitMs = 2_000
 const lookUpBackOff = { base_ms: 50 }
 
 async function waitForTask(
   deps: TaskDeps,
   { task_id, caller, signal }: EndRequest,
 ): Promise<TaskRow> {
-  const wait_ms = deps.settings.arrival_wait_ms ?? arrivalWait_ms
+  const wait_ms = deps.settings.arrival_wait_ms ?? arrivalWaitMs
   let waited_ms = 0
   for (let lookUp = 1; ; lookUp += 1) {
     const row = await taskIfAny(deps, caller.project_id, task_id)

@@ -66,8 +66,8 @@ async function findLinked(
 function timeOf(uuid: string): bigint | undefined {
   if (uuid[14] !== '7') return undefined
   const ms = BigInt(`0x${uuid.slice(0, 8)}${uuid.slice(9, 13)}`)
-  return ms < endOfTime_ms ? ms * 1_000_000n : undefined
+  return ms < endOfTimeMs ? ms * 1_000_000n : undefined
 }
 
 /** Later times do not fit the stores. */
-const endOfTime_ms = 9_214_646_400_000n
+const endOfTimeMs = 9_214_646_400_000n

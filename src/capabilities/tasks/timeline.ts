@@ -50,7 +50,7 @@ export function getTaskTimeline(deps: TaskDeps): Route {
       const page = await readTimelinePage(
         { store: deps.store, limits, signal },
         { task: extentOf(task), events },
-        { ...query, after, text_length_max: textLength_max },
+        { ...query, after, text_length_max: maxTextLength },
       )
       const { entries, totals, total, is_exact, end } = page
       return {
@@ -66,7 +66,7 @@ function listOf(task_id: string): string {
   return `timeline of ${task_id}`
 }
 
-const defaultGap_ms = 5_000
+const defaultGapMs = 5_000
 const dayMs = 86_400_000
 
 const querySchema = z.strictObject({
@@ -84,7 +84,7 @@ const querySchema = z.strictObject({
   gap_min_ms: integerParameter({
     minimum: 1,
     maximum: dayMs,
-    default: defaultGap_ms,
+    default: defaultGapMs,
     description: 'Least idle time, in milliseconds, that `gap_ms` reports.',
   }),
   limit: limitParameter,
@@ -118,7 +118,7 @@ function isRole(text: string): text is TimelineRole {
 
 /** Events of a task that are read. A task has up to three, plus one for each late call. */
 const events_max = 1000
-const textLength_max = 2000
+const maxTextLength = 2000
 
 /**
  * Moves the `created` event to the start of the task. The event has the start of the batch that was

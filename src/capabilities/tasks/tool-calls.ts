@@ -151,7 +151,7 @@ const toolSumSchema = record('ToolUsage', {
   latency_ms: ms.nullable().describe('Median latency of the calls whose latency is known.'),
 })
 
-const toolSums_max = 200
+const maxToolSums = 200
 
 const replySchema = record('TaskToolCallList', {
   task_id: z.string().describe('The task.'),
@@ -162,7 +162,7 @@ const replySchema = record('TaskToolCallList', {
   tools: z
     .array(toolSumSchema)
     .describe(
-      `Statistics of each tool, independent of the filters; at most ${toolSums_max} tools. Where ` +
+      `Statistics of each tool, independent of the filters; at most ${maxToolSums} tools. Where ` +
         '`total_is_exact` is `false`, those of the page.',
     ),
   total: z.int().nonnegative().describe('Tool calls that match the filters.'),
@@ -199,7 +199,7 @@ function listOf(task_id: string): string {
 }
 
 /** Characters of arguments and results in an answer. */
-const toolText_chars_max = 4_000
+const maxToolTextChars = 4_000
 
 /** Returns all tool calls of a run as the API shows them, in order. */
 export function toolCallsOf(run: TaskRun): z.input<typeof toolCallSchema>[] {
@@ -230,15 +230,15 @@ function toToolCall(run: TaskRun, use: ToolUse, numbers?: Numbers): z.input<type
 
 function toCutText(text: string | null): z.input<typeof textSchema> {
   if (text === null) return null
-  const is_cut = text.length > toolText_chars_max
-  return { text: is_cut ? text.slice(0, toolText_chars_max).toWellFormed() : text, is_cut }
+  const is_cut = text.length > maxToolTextChars
+  return { text: is_cut ? text.slice(0, maxToolTextChars).toWellFormed() : text, is_cut }
 }
 
-/** Returns statistics by tool, the most used tools first; at most `toolSums_max`. */
+/** Returns statistics by tool, the most used tools first; at most `maxToolSums`. */
 function toolSums(tools: readonly ToolUse[]): z.input<typeof toolSumSchema>[] {
   const sums = [...Map.groupBy(tools, ({ name }) => name)].map(([name, uses]) => sumOf(name, uses))
   const byUse = sums.toSorted((a, b) => b.calls - a.calls || (a.name < b.name ? -1 : 1))
-  return byUse.slice(0, toolSums_max)
+  return byUse.slice(0, maxToolSums)
 }
 
 function sumOf(name: string, uses: readonly ToolUse[]): z.input<typeof toolSumSchema> {

@@ -5,10 +5,10 @@ import { record } from '../../model/named-schemas.ts'
 import type { TimeWindow } from '../storage/index.ts'
 import { findOuterParents } from './outer-parents.ts'
 import {
+  maxTraceRows,
   type RowChoice,
   readTraceRows,
   type TraceRowsResult,
-  traceRows_max,
 } from './read-trace-rows.ts'
 import { checkTraceExists, type TraceDeps } from './trace-path.ts'
 import { buildTree } from './tree/build-tree.ts'
@@ -52,7 +52,7 @@ export async function loadTree(
  * belongs to a task can have a parent outside of it. Throws like `readTraceRows`.
  */
 export async function readTree(
-  { queries, rows_max = traceRows_max }: Pick<TraceDeps, 'queries' | 'rows_max'>,
+  { queries, rows_max = maxTraceRows }: Pick<TraceDeps, 'queries' | 'rows_max'>,
   source: TreeSource,
   { clocks }: Pick<TreeQuery, 'clocks'>,
 ): Promise<LoadedTree> {
@@ -93,7 +93,7 @@ export const readFields = {
   truncated: z
     .boolean()
     .describe(
-      `Whether the tree would have more than ${traceRows_max} observations. Only the earliest are included.`,
+      `Whether the tree would have more than ${maxTraceRows} observations. Only the earliest are included.`,
     ),
   served_by: z.enum(['clickhouse', 'postgres']).describe('Store that answered.'),
   fallback_reason: z

@@ -11,7 +11,7 @@ import type { TimeWindow } from '../storage/index.ts'
 import { type TraceRow, tokenBuckets } from './tree/contract.ts'
 
 /** Maximum observations of one tree; the earliest are kept. */
-export const traceRows_max = 100_000
+export const maxTraceRows = 100_000
 
 /** Chooses the observations of traces, or those of a task, which can be in several traces. */
 export type RowChoice = { trace_ids: readonly string[] } | { task_id: string }

@@ -11,7 +11,7 @@ export type TraceDeps = {
   records: RecordStore
   queries: RunDeps
   findings: ReadFindings
-  /** Maximum observations of one tree; default `traceRows_max`. */
+  /** Maximum observations of one tree; default `maxTraceRows`. */
   rows_max?: number
 }
 

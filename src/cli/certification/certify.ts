@@ -27,7 +27,7 @@ const poll_ms = 1_000
 /** Failed questions in a row after which the service counts as unavailable. */
 const failures_max = 10
 
-/** Exit statuses of results; any other result is no verdict. */
+/** Exit statuses of results; any other result is not a verdict. */
 const statuses: ReadonlyMap<string, number> = new Map([
   ['certified', exitStatus.ok],
   ['rejected', 1],

@@ -76,7 +76,7 @@ function mutualFaults(rules: readonly PlacedRule[]): LocatedFault[] {
   ]
 }
 
-/** Returns the faults of a document that is no valid YAML. */
+/** Returns the faults of a document that is not valid YAML. */
 export function syntaxFaults({ file, faults }: LintDocument): LocatedFault[] {
   return faults.map(({ position, message }) => ({ file, ...position, message }))
 }

@@ -1,7 +1,7 @@
 /** A value of a series at a point; null without rows. */
 export type PointValue = number | null
 
-/** Thrown for a text that is no series or no values; the message says what was expected. */
+/** Thrown for a text that is not a series or no values; the message says what was expected. */
 export class NotationError extends Error {
   override readonly name = 'NotationError'
 }

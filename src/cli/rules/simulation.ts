@@ -25,7 +25,7 @@ import {
 import { dedupKey } from '../../capabilities/incidents/rules/dedup-key.ts'
 import { type Group, groupKey } from '../../capabilities/incidents/rules/groups.ts'
 import type { Rule } from '../../capabilities/incidents/rules/rule.ts'
-import { forgetAfter_ms } from '../../capabilities/incidents/rules/rule-faults.ts'
+import { forgetAfterMs } from '../../capabilities/incidents/rules/rule-faults.ts'
 import { countMatches, groupsOfRecord } from './event-records.ts'
 import type { Measurements } from './measurements.ts'
 import type { TestCase } from './test-file.ts'
@@ -207,7 +207,7 @@ export class Simulation {
     const advanced = advanceGroup(
       { rule, group, state: states.get(key)?.state ?? null, newest: newest?.incident },
       {
-        ...{ sample, now_ms, slot: { ...slot, forget_after_ms: forgetAfter_ms } },
+        ...{ sample, now_ms, slot: { ...slot, forget_after_ms: forgetAfterMs } },
         mutingOf: (incident) => {
           const known = newest ?? { number: this.#opened + 1, rule, group }
           return this.#mutingOf({ ...known, incident }, now_ms)

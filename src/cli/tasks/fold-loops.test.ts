@@ -122,7 +122,7 @@ describe('steps', () => {
   })
 })
 
-test('each item is in one section, in order, whatever the findings say', () => {
+test('each item is in one section, in order, with any findings', () => {
   const numbers = fc.integer({ min: 0, max: 14 })
   const findings = fc.array(
     fc.record({

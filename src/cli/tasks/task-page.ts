@@ -104,7 +104,7 @@ function atStep(step: number | null): string {
 }
 
 /** Fields of the evidence of a finding that are shown. */
-const evidenceFields_max = 8
+const maxEvidenceFields = 8
 
 function findingLines(finding: FindingReply, io: CommandIo): string[] {
   const { severity, type, kind, state, summary, evidence, wasted_tokens } = finding
@@ -117,7 +117,7 @@ function findingLines(finding: FindingReply, io: CommandIo): string[] {
       : `${countText(wasted_tokens)} tokens (${costText(finding.wasted_cost_usd)}) wasted`,
     `confidence ${finding.confidence}`,
   ].filter((fact) => fact !== '')
-  const fields = Object.entries(evidence).slice(0, evidenceFields_max)
+  const fields = Object.entries(evidence).slice(0, maxEvidenceFields)
   return [
     `${io.styled('bold', 'FINDING')}  ${io.styled(severityStyle(severity), oneLine(severity))}  ${oneLine(type)}`,
     ...belowLines({ text: oneLine(facts.join(', ')), wraps: true }, io),

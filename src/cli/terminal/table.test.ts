@@ -100,7 +100,7 @@ describe('a terminal', () => {
     expect(tableOf(['A'], [{ cells: [''], below: [{ text: hostile }] }])).toBe(`A\n\n  ${shown}\n`)
   })
 
-  test('gets whole lines that fit, whatever the cells hold', () => {
+  test('gets whole lines that fit, with any cells', () => {
     const texts = fc.string({ unit: 'binary', maxLength: 40 })
     const least = 4
     fc.assert(

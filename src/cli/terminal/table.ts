@@ -40,7 +40,7 @@ const gap = '   '
 const indentDefault = 2
 
 /** Characters of a text below a row that is cut, where no terminal gives a width. */
-const belowWidth_max = 240
+const maxBelowWidth = 240
 
 /**
  * Formats rows under their headings in columns. At a terminal, columns that may shrink are cut so that
@@ -87,7 +87,7 @@ export function belowLines(
     ? printableLines(text)
         .split('\n')
         .flatMap((line) => (width === undefined ? [line] : wrapText(line, width)))
-    : [cutTo(oneLine(text), width ?? belowWidth_max)]
+    : [cutTo(oneLine(text), width ?? maxBelowWidth)]
   return lines
     .filter((line) => line !== '')
     .map((line) => `${' '.repeat(indent)}${paint(line, style, io)}`)

@@ -22,12 +22,12 @@ function widthOfGrapheme(grapheme: string): number {
 }
 
 /** Characters that are looked at for one column; combining marks beyond them are cut. */
-const charsOfColumn_max = 16
+const maxCharsOfColumn = 16
 
 /** Cuts printable text to a number of columns; the last one then is `…`. */
 export function cutTo(text: string, columns: number): string {
   if (text.length <= columns && ascii.test(text)) return text
-  const candidate = text.slice(0, Math.max(columns, 1) * charsOfColumn_max)
+  const candidate = text.slice(0, Math.max(columns, 1) * maxCharsOfColumn)
   if (candidate.length === text.length && widthOf(text) <= columns) return text
   let width = 0
   let kept = ''

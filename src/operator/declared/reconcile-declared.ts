@@ -66,7 +66,7 @@ export type Change<T> = {
 export type Difference = { path: string; got: unknown; expected: unknown }
 
 /** Time until an object that read back otherwise is written again. */
-const notApplied_ms = 10_000
+const notAppliedMs = 10_000
 
 /**
  * Makes the object in the service match its declaration: reads, compares, writes only if it differs,
@@ -97,7 +97,7 @@ async function readBack<T extends Stored>(declaration: Declaration<T, object>): 
   if (after !== undefined && left.length === 0) return after
   const what = describe(declaration, left) || declaration.noun
   const message = `the ${declaration.noun} was written, but the read-back differs: ${what}`
-  throw new NotReady('NotApplied', message, { again_after_ms: notApplied_ms })
+  throw new NotReady('NotApplied', message, { again_after_ms: notAppliedMs })
 }
 
 function differencesOf<T extends Stored>(

@@ -11,7 +11,7 @@ export type EventRecorder = {
   record(about: EventSubject, drafts: readonly EventDraft[]): Promise<void>
 }
 
-/** The object of an event: a resource of ours unless it names another API version. */
+/** The object of an event: a resource of Looptrace unless it names another API version. */
 export type EventSubject = Pick<ResourceMeta, 'kind' | 'namespace' | 'name' | 'uid'> & {
   apiVersion?: string
 }

@@ -121,7 +121,7 @@ test('a released Lease is acquired at the next attempt', async () => {
   expect(b.state.led).toBe(1)
 })
 
-test('a process suspended past its deadline is no leader when it resumes', async () => {
+test('a process suspended past its deadline is not a leader when it resumes', async () => {
   const [lease, timing] = [leaseInMemory(), manualTiming()]
   const a = candidate('a', lease.record, timing)
   await timing.advance(0)

@@ -114,7 +114,7 @@ export function requireProject(
 ): ProjectUsed | undefined {
   if (decision === undefined) return undefined
   if ('refused' in decision) {
-    throw new NotReady(decision.refused, decision.message, { again_after_ms: notGranted_ms })
+    throw new NotReady(decision.refused, decision.message, { again_after_ms: notGrantedMs })
   }
   if ('unknown' in decision) {
     const act = { verb: 'read', resource: 'grants', namespace: undefined, name: undefined }
@@ -127,4 +127,4 @@ export function requireProject(
 }
 
 /** Interval at which a refused resource is decided again: others may have released keys. */
-const notGranted_ms = 30_000
+const notGrantedMs = 30_000

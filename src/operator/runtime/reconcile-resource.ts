@@ -112,7 +112,7 @@ async function applyToService(run: Run, resource: Resource): Promise<Next> {
   const all = [...conditions, ...boundsCondition(resource)]
   await writer.status({ conditions: all, own: status, synced: true, is_unobserved })
   await context.events.record(resource.meta, events ?? [])
-  const resync_ms = resyncDelay_ms(context, resource)
+  const resync_ms = resyncDelayMs(context, resource)
   return { type: 'again', after_ms: Math.min(again_after_ms ?? resync_ms, resync_ms) }
 }
 
@@ -178,7 +178,7 @@ async function reportFailure(
 ): Promise<Next> {
   const failure = classifyFailure(error)
   const resync_ms =
-    cached.resource === undefined ? 600_000 : resyncDelay_ms(context, cached.resource)
+    cached.resource === undefined ? 600_000 : resyncDelayMs(context, cached.resource)
   const next = { type: 'failed', failure, resync_ms, error, is_new: true } as const
   const { reason, message } = failure
   if (reason === undefined) return next
@@ -241,6 +241,6 @@ function describeInvalidSpec({ spec_fault, deleting }: CachedResource): string {
 }
 
 /** Returns the resync period, 10 % more or less, so that resyncs spread over time. */
-function resyncDelay_ms({ timing }: ReconcileContext, { spec }: Resource): number {
+function resyncDelayMs({ timing }: ReconcileContext, { spec }: Resource): number {
   return Math.round(duration_ms(spec.resyncPeriod) * (0.9 + timing.random() * 0.2))
 }

@@ -22,10 +22,10 @@ export type Reflector = {
 }
 
 /** Minimum time between two lists that `relist` requests. */
-const requestedList_ms_min = 1_000
+const minRequestedListMs = 1_000
 
 /** After this many failed watches in a row the version is suspect, so the reflector lists again. */
-const watchFailures_max = 3
+const maxWatchFailures = 3
 /** Bounds a list: 1,000 pages of 500 are half a million objects, beyond one operator's scale. */
 const pages_max = 1_000
 
@@ -48,7 +48,7 @@ export function createReflector(options: ReflectorOptions): Reflector {
   /** Waits until a requested list is due, and forgets the position. */
   const obeyRequest = async (signal: AbortSignal): Promise<void> => {
     if (requested === undefined || position === undefined) return
-    const due_ms = position.listed_ms + requestedList_ms_min
+    const due_ms = position.listed_ms + minRequestedListMs
     await timing.sleep(Math.max(0, due_ms - timing.clock.now_ms()), signal)
     why = requested
     position = undefined
@@ -76,14 +76,14 @@ export function createReflector(options: ReflectorOptions): Reflector {
   }
   const recordFailure = (error: unknown): number => {
     failures += 1
-    if (error instanceof KubeExpired || failures % watchFailures_max === 0) {
+    if (error instanceof KubeExpired || failures % maxWatchFailures === 0) {
       why = error instanceof KubeExpired ? 'expired' : 'failures'
       position = undefined
     }
     const message = error instanceof Error ? error.message : String(error)
     if (unsynced !== null) unsynced = message
-    const retryAfter_ms = error instanceof KubeUnavailable ? (error.retry_after_ms ?? 0) : 0
-    const wait_ms = Math.max(retryAfter_ms, backOff(watchBackoff, failures, timing.random))
+    const retryAfterMs = error instanceof KubeUnavailable ? (error.retry_after_ms ?? 0) : 0
+    const wait_ms = Math.max(retryAfterMs, backOff(watchBackoff, failures, timing.random))
     logger.warn({ ...named, failures, wait_ms, reason: message }, 'watch or list failed')
     return wait_ms
   }
@@ -133,7 +133,7 @@ class TooManyPages extends Error {
 }
 
 /** A watch that ends sooner without an event counts as failed. */
-const shortWatch_ms = 1_000
+const shortWatchMs = 1_000
 
 /** A watch ended at once without an event: a fault of the server or of a proxy. */
 export class WatchTooShort extends Error {
@@ -157,7 +157,7 @@ async function watchOnce(
   const end = () => over.abort()
   signal.addEventListener('abort', end, { once: true })
   const began_ms = clock.now_ms()
-  let lastEvent_ms = began_ms
+  let lastEventMs = began_ms
   let hasEvents = false
   const events = kube.watch(resource, {
     ...{ namespace, label_selector, metadata_only },
@@ -168,7 +168,7 @@ async function watchOnce(
   const reading = (async () => {
     for await (const event of events) {
       if (over.signal.aborted) return
-      lastEvent_ms = clock.now_ms()
+      lastEventMs = clock.now_ms()
       hasEvents = true
       onAlive()
       applyEvent(options, position, event)
@@ -179,7 +179,7 @@ async function watchOnce(
   const watchdog = async () => {
     while (!over.signal.aborted) {
       const end_ms = Math.min(
-        lastEvent_ms + settings.watch_idle_ms,
+        lastEventMs + settings.watch_idle_ms,
         position.listed_ms + settings.relist_ms,
       )
       if (clock.now_ms() >= end_ms) return
@@ -189,7 +189,7 @@ async function watchOnce(
   try {
     await Promise.race([reading, watchdog()])
     if (signal.aborted) return
-    if (!hasEvents && clock.now_ms() - began_ms < shortWatch_ms) {
+    if (!hasEvents && clock.now_ms() - began_ms < shortWatchMs) {
       throw new WatchTooShort('the watch ended at once without an event')
     }
   } finally {

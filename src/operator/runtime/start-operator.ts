@@ -179,7 +179,7 @@ function assemble(options: OperatorOptions, election: LeaderElection, presence: 
 }
 
 /** How often a leader checks whether its caches have synced, as client-go's WaitForCacheSync. */
-const syncCheck_ms = 100
+const syncCheckMs = 100
 
 /** Waits for the caches to sync, because a partial one lacks peers and Secrets; then works. */
 async function runWorkers(
@@ -188,7 +188,7 @@ async function runWorkers(
 ): Promise<void> {
   while (findUnsynced(reflectors) !== null) {
     if (signal.aborted) return
-    await sleep(syncCheck_ms, signal)
+    await sleep(syncCheckMs, signal)
   }
   if (signal.aborted) return
   await prepare(signal)

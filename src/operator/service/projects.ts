@@ -23,12 +23,12 @@ export async function findProject(
   throw new NotReady(
     'ProjectNotFound',
     `organization "${organization}" has no project "${name}": create it, or correct spec.project`,
-    { again_after_ms: notFound_ms },
+    { again_after_ms: notFoundMs },
   )
 }
 
 /** Interval of look-ups of a project that may be created later. */
-const notFound_ms = 30_000
+const notFoundMs = 30_000
 
 /** Throws `NotReady` (`ProjectNotFound`) when no project has the id. */
 export async function requireProjectById(service: ServiceClient, id: string): Promise<void> {

@@ -109,7 +109,7 @@ describe('one resource and its grants', () => {
       'unknown',
     ],
     [
-      'a prototype name is no label',
+      'a prototype name is not a label',
       { namespace_labels: {} },
       [
         grantOf({

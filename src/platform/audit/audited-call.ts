@@ -178,7 +178,7 @@ export class AuditedCall {
     return this.#read !== undefined
   }
 
-  /** Resolves when the read is stored. A call that is no read resolves at once. */
+  /** Resolves when the read is stored. A call that is not a read resolves at once. */
   async whenReadStored(): Promise<void> {
     await this.#read
   }

@@ -24,11 +24,11 @@ const writes = /\b(?:insert\s+into|update|delete\s+from|merge\s+into)\s+(?:only\
 
 /** Earlier answers of `isChange`. To search a statement takes about 10 µs. */
 const known = new BoundedCache<string, boolean>(500)
-const knownLength_max = 4_000
+const maxKnownLength = 4_000
 
 /** Returns whether a statement writes to a table that is not bookkeeping. */
 export function isChange(sql: string): boolean {
-  if (sql.length > knownLength_max) return writesTable(sql)
+  if (sql.length > maxKnownLength) return writesTable(sql)
   let answer = known.get(sql)
   if (answer === undefined) {
     answer = writesTable(sql)

@@ -56,16 +56,16 @@ export function createClickHouse(options: ColumnarOptions, database: string): Cl
 }
 
 /** Extra wait of the client after the server's limit, so that the server's error arrives. */
-const timeoutSlack_ms = 1_000
+const timeoutSlackMs = 1_000
 
 type Timed = QueryOptions & Pick<ReadOptions, 'patience_ms'>
 export type Limits = { abort_signal: AbortSignal; clickhouse_settings: ClickHouseSettings }
 
 /** Runs requests with time limits, translates their errors, and waits for all of them. */
-export function trackRequests(timeoutDefault_ms: number) {
+export function trackRequests(timeoutDefaultMs: number) {
   const running = new Set<Promise<unknown>>()
   const attempt = async <T>(options: Timed, work: (limits: Limits) => Promise<T>) => {
-    const { timeout_ms = timeoutDefault_ms, patience_ms = timeoutSlack_ms } = options
+    const { timeout_ms = timeoutDefaultMs, patience_ms = timeoutSlackMs } = options
     const timeout = AbortSignal.timeout(timeout_ms + patience_ms)
     const signals = options.signal ? [timeout, options.signal] : [timeout]
     try {

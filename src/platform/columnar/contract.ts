@@ -22,7 +22,7 @@ export type Columnar = {
    * Returns the elapsed time of a running statement of `read`, or undefined when it is not running.
    * This method and `kill` have their own connections, so they never wait for statements.
    */
-  findElapsed_ms(query_id: string): Promise<number | undefined>
+  findElapsedMs(query_id: string): Promise<number | undefined>
 }
 
 /** The reasons for statements that are not limited to one project. Each has few uses: search them. */

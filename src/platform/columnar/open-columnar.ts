@@ -28,7 +28,7 @@ const settingsOfEveryRead: Record<string, string | number> = {
 /** Maximum time to find or kill a statement. */
 const control_ms_max = 5_000
 /** Connections for finding and killing, because statements may use all others. */
-const controlConnections_max = 2
+const maxControlConnections = 2
 
 const settingsOfEveryInsert: Record<string, string | number> = {
   // Acknowledge after the rows are stored on every shard, and deduplicate by token.
@@ -43,10 +43,7 @@ const settingsOfEveryInsert: Record<string, string | number> = {
 export function openColumnar(options: ColumnarOptions): ColumnarServer {
   const { database } = options
   const client = createClickHouse(options, database)
-  const control = createClickHouse(
-    { ...options, connections_max: controlConnections_max },
-    database,
-  )
+  const control = createClickHouse({ ...options, connections_max: maxControlConnections }, database)
   const requests = trackRequests(options.request_timeout_ms)
   const server: ColumnarServer = {
     database,
@@ -60,7 +57,7 @@ export function openColumnar(options: ColumnarOptions): ColumnarServer {
         const query = 'KILL QUERY WHERE query_id = {id:String} ASYNC'
         await control.command({ query, query_params: { id: query_id }, ...limits })
       }),
-    findElapsed_ms: (query_id) =>
+    findElapsedMs: (query_id) =>
       requests.run({ timeout_ms: control_ms_max }, async (limits) => {
         const query = 'SELECT elapsed FROM system.processes WHERE query_id = {id:String}'
         const asked = { query, query_params: { id: query_id }, ...limits }

@@ -71,7 +71,7 @@ test.each([
   ['a file as URL', [{ ...judge, url: 'file:///etc/passwd' }], 'model 1: url: expected a URL'],
   ['a password in the URL', [{ ...judge, url: 'https://a:hush@b' }], 'without user or password'],
   ['two sources of a key', [{ ...judge, api_key_env: 'A', api_key_file: '/a' }], 'only one of'],
-  ['a variable of ours', [{ ...judge, api_key_env: 'LOOPTRACE_KEY' }], 'without LOOPTRACE_'],
+  ['a variable of Looptrace', [{ ...judge, api_key_env: 'LOOPTRACE_KEY' }], 'without LOOPTRACE_'],
   ['the key itself', [{ ...judge, api_key: 'hush' }], 'model 1: has an unknown field'],
   ['the key as a name', [{ ...judge, hush: 'hush' }], 'model 1: has an unknown field'],
   [

@@ -1,7 +1,7 @@
 import { readFileSync, statSync } from 'node:fs'
 
 /** A setting is a password, a key or a URL; larger files are given by mistake. */
-const fileBytes_max = 64 * 1024
+const maxFileBytes = 64 * 1024
 
 /** The file of a setting cannot be read. The message has its path, never its content. */
 export class SettingFileRefused extends Error {
@@ -29,7 +29,7 @@ function readBounded(path: string): Uint8Array {
   try {
     const about = statSync(path)
     if (!about.isFile()) throw refusal(path, 'it is not a file')
-    if (about.size > fileBytes_max) throw refusal(path, `it is larger than ${fileBytes_max} bytes`)
+    if (about.size > maxFileBytes) throw refusal(path, `it is larger than ${maxFileBytes} bytes`)
     return readFileSync(path)
   } catch (cause) {
     if (cause instanceof SettingFileRefused) throw cause

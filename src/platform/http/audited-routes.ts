@@ -179,12 +179,12 @@ function describe(route: Route, request: FastifyRequest, clock: Clock) {
   const isOfPeople = auditOf(route) === 'people'
   const resource_id = isOfPeople ? params[0] : params.at(-1)
   const header = request.headers['user-agent']
-  const user_agent = header === undefined ? null : header.slice(0, textLength_max)
+  const user_agent = header === undefined ? null : header.slice(0, maxTextLength)
   return {
     recorded_at: new Date(clock.now_ms()).toISOString(),
     action: route.id,
     resource_type: cachedTypeOf(route.url),
-    resource_id: resource_id?.slice(0, textLength_max) ?? null,
+    resource_id: resource_id?.slice(0, maxTextLength) ?? null,
     request_id: request.id,
     origin: { address: toClientNetwork(request.ip), user_agent },
     user_agent,
@@ -201,4 +201,4 @@ function cachedTypeOf(url: string): string {
   return known
 }
 
-const textLength_max = 256
+const maxTextLength = 256

@@ -4,7 +4,7 @@ import { toClientNetwork } from '../../kernel/client-network.ts'
 
 /**
  * Creates a function that returns the client network of a request: the network of the peer, or of
- * the last address in `X-Forwarded-For` that is no trusted proxy. Requests of the API use the same
+ * the last address in `X-Forwarded-For` that is not a trusted proxy. Requests of the API use the same
  * rule, in Fastify.
  */
 export function createClientNetworks(

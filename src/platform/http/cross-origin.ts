@@ -16,7 +16,7 @@ export type CrossOrigin = {
 }
 
 /** How long a browser keeps the answer to a preflight request. */
-const preflightKept_s = 600
+const preflightKeptSeconds = 600
 
 const sentHeaders = 'Content-Type, Idempotency-Key, If-Match, X-API-Key, X-Request-ID'
 const readHeaders =
@@ -47,7 +47,7 @@ export function createCrossOrigin(routes: readonly (Route | RawRoute)[]): CrossO
         ...allowed,
         'access-control-allow-methods': methods.join(', '),
         'access-control-allow-headers': sentHeaders,
-        'access-control-max-age': String(preflightKept_s),
+        'access-control-max-age': String(preflightKeptSeconds),
       }
     },
   }

@@ -4,11 +4,11 @@ import { problem } from '../../kernel/problem.ts'
 import type { RawRoute, Route } from './route.ts'
 
 /** Maximum levels of lists and objects in a body. Bodies of the product have up to 25. */
-const jsonDepth_max = 128
+const maxJsonDepth = 128
 
 /**
  * Parses JSON bodies. A JSON content type without a body gives undefined. Rejects keys that could
- * change an object's prototype, and bodies deeper than `jsonDepth_max`, which would overflow the
+ * change an object's prototype, and bodies deeper than `maxJsonDepth`, which would overflow the
  * stack of code that follows them. Routes with `any_json_keys` check their records themselves.
  */
 export function readJsonBodies(app: FastifyInstance, routes: readonly (Route | RawRoute)[]): void {
@@ -22,7 +22,7 @@ export function readJsonBodies(app: FastifyInstance, routes: readonly (Route | R
     // JSON is UTF-8 (RFC 8259, 8.1). Decoding would replace other bytes silently.
     if (!isUtf8(bytes)) return done(problem('invalid_json', { detail: notUtf8 }), undefined)
     const isAnyKeys = anyKeys.has(request.routeOptions.url ?? '')
-    if (!isAnyKeys && isDeeper(bytes, jsonDepth_max)) {
+    if (!isAnyKeys && isDeeper(bytes, maxJsonDepth)) {
       return done(problem('invalid_json', { detail: tooDeep }), undefined)
     }
     const parser = isAnyKeys ? parseAnyKeys : parse
@@ -31,7 +31,7 @@ export function readJsonBodies(app: FastifyInstance, routes: readonly (Route | R
 }
 
 const notUtf8 = 'The body is not valid UTF-8. Encode it as UTF-8.'
-const tooDeep = `The body is nested too deeply: expected at most ${jsonDepth_max} levels.`
+const tooDeep = `The body is nested too deeply: expected at most ${maxJsonDepth} levels.`
 
 const [quote, backslash] = Buffer.from('"\\')
 /** By byte: 1 for the start of a list or object, −1 for its end, else 0. */

@@ -23,7 +23,7 @@ export type ManagementServer = {
 }
 
 /** Time after which a check counts as failed. */
-const checkTimeout_ms = 2_000
+const checkTimeoutMs = 2_000
 
 /**
  * Serves `/livez` (the process runs; independent of the stores), `/readyz` (every check passes) and
@@ -115,7 +115,7 @@ function wordOf(fault: string | null, is_advisory: true | undefined): string {
 
 async function withTimeout(check: HealthCheck['check']): Promise<string | null> {
   const late = new Promise<string>((resolve) => {
-    setTimeout(() => resolve(`no answer in ${checkTimeout_ms} ms`), checkTimeout_ms).unref()
+    setTimeout(() => resolve(`no answer in ${checkTimeoutMs} ms`), checkTimeoutMs).unref()
   })
   return Promise.race([check().catch((error: unknown) => String(error)), late])
 }

@@ -8,7 +8,7 @@ const contentName =
 
 const depth_max = 6
 const entries_max = 50
-const textLength_max = 256
+const maxTextLength = 256
 
 /**
  * Returns the requested values for the audit record. Replaces secrets by `[masked]`, removes path
@@ -35,7 +35,7 @@ function mask(value: unknown, at: At): unknown {
   const entries = Object.entries(value).slice(0, entries_max)
   return Object.fromEntries(
     entries.map(([name, item]) => [
-      name.slice(0, textLength_max),
+      name.slice(0, maxTextLength),
       isHeaders ? '[masked]' : mask(item, { ...deeper, name }),
     ]),
   )
@@ -51,5 +51,5 @@ function maskText(text: string, name: string): string {
   if (contentName.test(name)) return `[${text.length} characters]`
   const address = /^https?:/i.test(text) ? URL.parse(text) : null
   if (address !== null) return `${address.origin}/[masked]`
-  return text.length > textLength_max ? `[${text.length} characters]` : text
+  return text.length > maxTextLength ? `[${text.length} characters]` : text
 }

@@ -36,7 +36,7 @@ const problemSchema = z
       type: 'urn:looptrace:problem:task_not_found',
       title: problemCatalogue.task_not_found.title,
       status: 404,
-      detail: 'task_id: got "checkout-17", which is no task of this project',
+      detail: 'task_id: got "checkout-17", which is not a task of this project',
       instance: '/api/v1/tasks/checkout-17',
       code: 'task_not_found',
     },

@@ -20,7 +20,7 @@ export type PageDefinition = {
 }
 
 /** Maximum loads per minute and network. A network may be an office behind one address. */
-const loadsPerMinute_max = 300
+const maxLoadsPerMinute = 300
 
 /** Directives of every page: it runs scripts and loads styles of its own server only. */
 const ownServerOnly = [
@@ -79,7 +79,7 @@ export function definePage(definition: PageDefinition): Route {
     page: true,
     reply: z.undefined(),
     errors: [],
-    rate_per_minute_max: loadsPerMinute_max,
+    rate_per_minute_max: maxLoadsPerMinute,
     handle: async ({ headers: asked }) => {
       if (etag !== undefined && asked['if-none-match'] === etag) {
         return new Answer(undefined, { status: 304, headers })

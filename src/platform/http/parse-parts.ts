@@ -78,10 +78,10 @@ function valueAt(root: unknown, path: readonly PropertyKey[]): unknown {
   return path.reduce<unknown>((value, step) => Object(value)[step], root)
 }
 
-const quotedCharacters_max = 80
+const maxQuotedCharacters = 80
 
 function quote(text: string): string {
-  return JSON.stringify(text.slice(0, quotedCharacters_max))
+  return JSON.stringify(text.slice(0, maxQuotedCharacters))
 }
 
 function pointerTo(part: Part, path: readonly PropertyKey[]): string {

@@ -42,7 +42,7 @@ type Issued = z.output<typeof credentialSchema>['status']
 
 /** A person may have to answer a question of a plugin in a browser. */
 const plugin_ms_max = 60_000
-const pluginAnswer_bytes_max = 1024 * 1024
+const maxPluginAnswerBytes = 1024 * 1024
 
 /** Creates the sign-in of a target. Plugins inherit the variables. */
 export function createSignIn(
@@ -119,7 +119,7 @@ async function runPlugin(
   const run = promisify(execFile)(command, args ?? [], {
     env: { ...variables, ...added, KUBERNETES_EXEC_INFO: info },
     timeout: plugin_ms_max,
-    maxBuffer: pluginAnswer_bytes_max,
+    maxBuffer: maxPluginAnswerBytes,
   })
   const { stdout } = await run.catch((cause: NodeJS.ErrnoException & { stderr?: string }) => {
     const reason = cause.stderr?.trim().slice(0, 500) || `exit status or signal: ${cause.code}`

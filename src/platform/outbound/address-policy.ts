@@ -56,7 +56,7 @@ export function isReachable(
 
 /**
  * Returns an IPv6 address in hexadecimal groups, because `ipaddr.js` reads `::8.8.8.8` as mapped.
- * Undefined for a text that is no address, or names an interface.
+ * Undefined for a text that is not an address, or names an interface.
  */
 function toCanonical(address: string): string | undefined {
   if (isIP(address) !== 6) return isIP(address) === 4 ? address : undefined

@@ -20,7 +20,7 @@ export type Queue = {
    * Returns the age of the oldest message of a subject that waits or is in flight, in ms; 0 without
    * one. Other subjects do not change it.
    */
-  oldestAge_ms(subject: string): Promise<number>
+  oldestAgeMs(subject: string): Promise<number>
   /** Resolves with whether a publish would succeed now. */
   ready(): Promise<boolean>
   /**

@@ -96,7 +96,7 @@ export async function publishWithRetries(
   }
 }
 
-const defaultFree_max = 16
+const maxDefaultFree = 16
 
 /** A pool of equal buffers, because allocating a buffer costs more than filling it. */
 export class FramePool {
@@ -105,7 +105,7 @@ export class FramePool {
   readonly #free_max: number
 
   /** Keeps up to `free_max` unused buffers. */
-  constructor(frame_bytes: number, free_max = defaultFree_max) {
+  constructor(frame_bytes: number, free_max = maxDefaultFree) {
     this.frame_bytes = frame_bytes
     this.#free_max = free_max
   }

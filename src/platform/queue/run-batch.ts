@@ -13,7 +13,7 @@ const backoff_ms_max_default = 60_000
 /** Jitter that spreads redeliveries and reconnections over the last quarter of the wait. */
 export const queueJitter = -0.25
 /** Maximum length of a dead letter's reason, which is sent in a header. */
-const reasonLength_max = 500
+const maxReasonLength = 500
 
 /** One batch for a handler. */
 export type BatchRun = {
@@ -69,7 +69,7 @@ function trackSettlement(delivery: Delivery, unsettled: Set<Delivery>): Delivery
     attempt,
     ack: () => settle(() => delivery.ack()),
     retry: (delay_ms) => settle(() => delivery.retry(delay_ms)),
-    bury: (reason) => settle(() => delivery.bury(reason.slice(0, reasonLength_max))),
+    bury: (reason) => settle(() => delivery.bury(reason.slice(0, maxReasonLength))),
   }
 }
 
@@ -80,7 +80,7 @@ async function giveBack(unsettled: Delivery[], error: unknown, run: BatchRun): P
     max_ms: backoff_ms_max ?? backoff_ms_max_default,
     jitter: queueJitter,
   }
-  const reason = String(error).slice(0, reasonLength_max)
+  const reason = String(error).slice(0, maxReasonLength)
   const settled = await Promise.allSettled(
     unsettled.map((delivery) =>
       delivery.attempt >= attempts_max

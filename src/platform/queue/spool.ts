@@ -55,7 +55,7 @@ export type SpoolOptions = {
 }
 
 /** Maximum time that the replayer holds a batch while the queue is unavailable. */
-const replayHold_ms = 60_000
+const replayHoldMs = 60_000
 
 /**
  * Publishes to the queue, or to the spool while the queue is unavailable. Spooled messages are
@@ -111,7 +111,7 @@ async function drain({ spool, replay_check_ms = 500 }: SpoolOptions, drain_ms: n
 
 /** Maximum time for `keepElsewhere`, and the time without progress after which it ends. */
 const keep_ms_max = 5_000
-const keepPause_ms = 250
+const keepPauseMs = 250
 
 /** Moves the messages of one kind elsewhere. Returns how many were moved. */
 async function keepLeft(options: SpoolOptions): Promise<number> {
@@ -130,7 +130,7 @@ async function keepLeft(options: SpoolOptions): Promise<number> {
   })
   for (let before = -1; before < kept && !over.aborted; ) {
     before = kept
-    await sleep(keepPause_ms, over)
+    await sleep(keepPauseMs, over)
   }
   await consumer.stop()
   return kept
@@ -152,7 +152,7 @@ function replayOptions(kind: string, options: SpoolOptions) {
     batch_messages_max: options.replay_messages_max ?? 64,
     batch_bytes_max: options.replay_bytes_max ?? 8 * 1_048_576,
     batch_wait_ms: 0,
-    ack_wait_ms: 2 * replayHold_ms,
+    ack_wait_ms: 2 * replayHoldMs,
     attempts_max: Number.MAX_SAFE_INTEGER,
   }
 }
@@ -161,7 +161,7 @@ function replayOptions(kind: string, options: SpoolOptions) {
 function createReplayer(options: SpoolOptions, closing: AbortSignal): BatchHandler {
   const { queue, replay_check_ms = 500 } = options
   return async (batch, signal) => {
-    const waited = AbortSignal.any([signal, closing, AbortSignal.timeout(replayHold_ms)])
+    const waited = AbortSignal.any([signal, closing, AbortSignal.timeout(replayHoldMs)])
     while (!waited.aborted && !(await queue.ready())) await sleep(replay_check_ms, waited)
     const moved = await Promise.all(batch.map((delivery) => move(delivery, options)))
     const replayed = moved.filter((outcome) => outcome === 'moved').length

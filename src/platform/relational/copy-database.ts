@@ -80,12 +80,12 @@ async function begin(client: pg.Client, text = 'begin'): Promise<void> {
   await client.query(sameText)
 }
 
-const connectTimeout_ms = 10_000
+const connectTimeoutMs = 10_000
 
 async function connect(url: string): Promise<AsyncDisposable & { client: pg.Client }> {
   const client = new pg.Client({
     connectionString: url,
-    connectionTimeoutMillis: connectTimeout_ms,
+    connectionTimeoutMillis: connectTimeoutMs,
     keepAlive: true,
     application_name: 'looptrace move',
   })

@@ -74,13 +74,13 @@ async function connect(
 }
 
 /** The oldest version whose statements the migrations use: `detach partition … concurrently`. */
-const serverVersion_min = 14
+const minServerVersion = 14
 
 /** Throws MigrationRefused for a `server_version` of PostgreSQL that is too old. */
 export function refuseOldServer(version: string): void {
-  if (Number.parseInt(version, 10) >= serverVersion_min) return
+  if (Number.parseInt(version, 10) >= minServerVersion) return
   throw new MigrationRefused(
-    `the server is PostgreSQL ${version}, expected ${serverVersion_min} or later: upgrade it, and run migrate again`,
+    `the server is PostgreSQL ${version}, expected ${minServerVersion} or later: upgrade it, and run migrate again`,
   )
 }
 

@@ -24,7 +24,7 @@ export type SideStatement = {
   name?: string | undefined
 }
 
-/** The result of the statement, and the number of rows of the one after it. */
+/** The result of the statement, and the number of rows of the next statement. */
 export type PipelineResult = { result: pg.QueryResult; rows_after: number }
 
 /**

@@ -110,12 +110,12 @@ function formatStack(error: unknown): string {
   return frames.map((frame) => `    ${printable(frame.trim())}\n`).join('')
 }
 
-const valueLength_max = 1_000
+const maxValueLength = 1_000
 
 function formatValue(value: unknown): string {
   const bare = typeof value === 'string' && /^[\w./:@+-]+$/.test(value)
   const text = bare ? value : (JSON.stringify(value) ?? '')
-  return printable(text.length > valueLength_max ? `${text.slice(0, valueLength_max)}…` : text)
+  return printable(text.length > maxValueLength ? `${text.slice(0, maxValueLength)}…` : text)
 }
 
 /** Logs a kind of warning at most once per interval, with the number of suppressed lines. */

@@ -59,7 +59,7 @@ function gauge<L extends string>(
 export type Tracing = { close(): Promise<void> }
 
 /** Bounds the wait of a stopping process for an unavailable collector. */
-const flushTimeout_ms = 3_000
+const flushTimeoutMs = 3_000
 
 /**
  * Sends traces of Looptrace itself to an OTLP endpoint over HTTP. Without a URL, the SDK is not
@@ -75,7 +75,7 @@ export async function startTracing(options: {
   const { OTLPTraceExporter } = await import('@opentelemetry/exporter-trace-otlp-proto')
   const sdk = new NodeSDK({
     serviceName: `looptrace-${options.role}`,
-    traceExporter: new OTLPTraceExporter({ url: options.url, timeoutMillis: flushTimeout_ms }),
+    traceExporter: new OTLPTraceExporter({ url: options.url, timeoutMillis: flushTimeoutMs }),
     instrumentations: [],
   })
   sdk.start()

@@ -68,7 +68,7 @@ export function generatedSuite(running: () => ClientShape): void {
       const args = ['--config-file', config, 'run', document, '--url', api_url, ...only]
       const output = await runPythonModule('schemathesis.cli', args, {
         cwd: folder,
-        timeout_ms: everyCall_ms_max,
+        timeout_ms: maxEveryCallMs,
         env: {
           LOOPTRACE_TOKEN: await accessToken(running()),
           LOOPTRACE_KEY: login.project_key,
@@ -81,7 +81,7 @@ export function generatedSuite(running: () => ClientShape): void {
       expect(output).toContain(`Tested: ${selected}\n`)
       console.log(output.slice(output.indexOf('Test cases:')))
     },
-    everyCall_ms_max,
+    maxEveryCallMs,
   )
 }
 
@@ -111,7 +111,7 @@ async function callIn({ proxy_url, login }: ClientShape, task_id: string): Promi
 }
 
 /** Some 900 calls take more than a minute on a quiet machine with two cores. */
-const everyCall_ms_max = 400_000
+const maxEveryCallMs = 400_000
 const config = join(import.meta.dirname, '../../tools/python/schemathesis.toml')
 
 /** Uses the generated types, so that the compiler reports a missing field. */

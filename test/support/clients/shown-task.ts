@@ -19,7 +19,7 @@ export type Shown = Record<string, unknown>
 export type SentTask = { task_id: string; conversation: string; calls: number }
 
 /** Time limit for data that is promised within two seconds, on a busy machine. */
-const shownTimeout_ms = 20_000
+const shownTimeoutMs = 20_000
 
 /**
  * Polls until each of the six endpoints shows all calls; resolves with their answers and the
@@ -37,7 +37,7 @@ export async function shownTask(
       const read = body['calls'] === sent.calls ? await readTask(api, sent) : undefined
       return read !== undefined && hasAllCalls(read, sent.calls) ? read : undefined
     },
-    { timeout_ms: shownTimeout_ms, interval_ms: 25 },
+    { timeout_ms: shownTimeoutMs, interval_ms: 25 },
   )
   return { shown, lag_ms: performance.now() - since_ms }
 }

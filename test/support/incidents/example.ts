@@ -50,7 +50,7 @@ export type ExampleHistory = {
 }
 
 /** End of slot 0: noon, 1 June 2026, UTC. */
-const slotZero_ms = Date.UTC(2026, 5, 1, 12)
+const slotZeroMs = Date.UTC(2026, 5, 1, 12)
 
 /** Returns the rule and the acts of an example. */
 export function readExample(example: Example): ExampleHistory {
@@ -120,7 +120,7 @@ function shareOf(percent: number | undefined) {
 }
 
 function endOf(rule: Rule, slot: number): number {
-  return slotZero_ms + slot * durationMs(rule.interval)
+  return slotZeroMs + slot * durationMs(rule.interval)
 }
 
 type Evaluation = { readonly slot: number; readonly sample: Sample; readonly mode?: string }
@@ -169,7 +169,7 @@ export function describeAnswers(
 }
 
 function nameOf(rule: Rule, transition: Transition): string {
-  const slot = (transition.slot_ms - slotZero_ms) / durationMs(rule.interval)
+  const slot = (transition.slot_ms - slotZeroMs) / durationMs(rule.interval)
   const name = `${transition.type}@${slot}`
   if (transition.type === 'ended' || transition.type === 'forgotten') return name
   const { tier, severity } = transition

@@ -40,7 +40,7 @@ export async function openSignalStores() {
   const ledger = openClickHouseLedgerStore({ columnar })
   const observations = openClickHouseStore({ columnar })
   const queue = {
-    oldestAge_ms: async () => 0,
+    oldestAgeMs: async () => 0,
     stats: async () => ({ pending: 0, pending_bytes: 0, dead: 0, oldest_age_ms: 0 }),
   }
   const options: SignalOptions = {

@@ -24,12 +24,12 @@ export function allFields(root: Json): IdField[] {
 }
 
 /** Steps from the root to the deepest field of `allFields`. */
-const everyDepth_max = 6
+const maxEveryDepth = 6
 
 function everyFieldIn(schema: Json, root: Json, steps: readonly Step[], name: string): IdField[] {
   const found = resolve(schema, root)
   const own = { name, schema: found, steps }
-  if (steps.length >= everyDepth_max) return [own]
+  if (steps.length >= maxEveryDepth) return [own]
   const inProperties = Object.entries(propertiesOf(found)).flatMap(([property, inner]) =>
     everyFieldIn(inner, root, [...steps, { property }], property),
   )

@@ -9,7 +9,7 @@ import { ask, type KubeMethod, type KubeObject, type KubeReply, tell } from './k
 import { helmPath, kubectlPath } from './tools.ts'
 
 /** For `beforeAll`: the very first start builds the server, which takes minutes. */
-export const apiServerStart_timeout_ms = 900_000
+export const apiServerStartTimeoutMs = 900_000
 
 /** Users with tokens: `admin` may do everything, `operatorAccount` what a test's roles allow. */
 export const admin = 'admin'

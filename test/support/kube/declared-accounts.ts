@@ -18,7 +18,7 @@ type Json = ReturnType<typeof JSON.parse>
 /** An API server with the kind LooptraceServiceAccount, and the product's API. */
 export type AccountCluster = AsyncDisposable & { server: ApiServer; service: OperatedService }
 
-/** Returns those of this worker; for `beforeAll`, with `apiServerStart_timeout_ms`. */
+/** Returns those of this worker; for `beforeAll`, with `apiServerStartTimeoutMs`. */
 export async function sharedAccountCluster(): Promise<AccountCluster> {
   const server = await sharedApiServer(operated)
   const rules = operatorRules(operated.map(({ plural }) => plural))

@@ -1,11 +1,11 @@
-import { type ApiServer, apiServerStart_timeout_ms, operatorAccount } from './api-server.ts'
+import { type ApiServer, apiServerStartTimeoutMs, operatorAccount } from './api-server.ts'
 import { noteKind } from './note-kind.ts'
 import { type NoteService, startNoteService } from './note-service.ts'
 import { startTestOperator, type TestOperator, type TestOperatorOptions } from './operator.ts'
 import { type Resources, resourcesOf } from './resources.ts'
 import { sharedApiServer } from './shared-api-server.ts'
 
-export { apiServerStart_timeout_ms }
+export { apiServerStartTimeoutMs }
 
 /**
  * An API server with the kind Note, a service for it, and an account with an operator's
@@ -18,7 +18,7 @@ export type NoteCluster = AsyncDisposable & {
   kubeconfig(url?: string): Promise<string>
 }
 
-/** The server of this worker, and a service; for `beforeAll`, with `apiServerStart_timeout_ms`. */
+/** The server of this worker, and a service; for `beforeAll`, with `apiServerStartTimeoutMs`. */
 export async function sharedNoteCluster(options: { upserts?: boolean } = {}): Promise<NoteCluster> {
   await using parts = new AsyncDisposableStack()
   const server = parts.use(await sharedApiServer([noteKind]))

@@ -17,7 +17,7 @@ type Json = ReturnType<typeof JSON.parse>
 /** An API server with the kinds of the product, and the part of the product that they declare. */
 export type ProductCluster = AsyncDisposable & { server: ApiServer; service: OperatedService }
 
-/** Returns those of this worker; for `beforeAll`, with `apiServerStart_timeout_ms`. */
+/** Returns those of this worker; for `beforeAll`, with `apiServerStartTimeoutMs`. */
 export async function sharedProductCluster(): Promise<ProductCluster> {
   const server = await sharedApiServer(kinds)
   return {

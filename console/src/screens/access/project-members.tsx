@@ -54,7 +54,7 @@ export function ProjectMembers() {
         pages={members}
         keyOf={({ user_id }) => user_id}
         columns={columns(setRole, setRemoved)}
-        empty={<Empty title="Nobody has a role in this project yet" />}
+        empty={<Empty title="No person has a role in this project yet" />}
       />
       <Confirm
         title="Remove the member"

@@ -5,7 +5,7 @@ const isCall: Filter = { field: 'is_call', op: 'eq', value: true }
 const isCounted: Filter = { field: 'state', op: 'ne', value: 'withdrawn' }
 
 /** Rows of charts: seven groups in up to 61 buckets. */
-const chartRows_max = 1_000
+const maxChartRows = 1_000
 
 const tableRows = 6
 
@@ -51,7 +51,7 @@ export function costPanels(time_bucket: string): Panel[] {
       unit: `US dollars in ${time_bucket}`,
       body: {
         ...{ entity: 'observations', where: isCall, measures: [cost] },
-        ...{ group_by: ['model', { time_bucket }], fill: true, limit: chartRows_max },
+        ...{ group_by: ['model', { time_bucket }], fill: true, limit: maxChartRows },
         top_n: { n: 6, by: 'cost_usd', other: true },
       },
     },
@@ -75,7 +75,7 @@ export function errorPanels(time_bucket: string): Panel[] {
       unit: `share of the calls in ${time_bucket}`,
       body: {
         ...{ entity: 'observations', where: isCall, group_by: [{ time_bucket }] },
-        ...{ measures: [{ fn: 'error_rate', as: 'error_rate' }], limit: chartRows_max },
+        ...{ measures: [{ fn: 'error_rate', as: 'error_rate' }], limit: maxChartRows },
         fill: true,
       },
     },
@@ -93,7 +93,7 @@ export function errorPanels(time_bucket: string): Panel[] {
 /** Returns the questions about latency and the time to the first token. */
 export function latencyPanels(time_bucket: string): Panel[] {
   const percentiles = (field: string, where: Filter): Body => ({
-    ...{ entity: 'observations', where, group_by: [{ time_bucket }], limit: chartRows_max },
+    ...{ entity: 'observations', where, group_by: [{ time_bucket }], limit: maxChartRows },
     fill: true,
     measures: [
       { fn: 'p50', field, as: 'p50_ms' },
@@ -119,7 +119,7 @@ export function wastePanels(time_bucket: string): Panel[] {
       title: 'Findings by type',
       unit: `findings in ${time_bucket}`,
       body: {
-        ...{ entity: 'findings', where: isCounted, limit: chartRows_max, fill: true },
+        ...{ entity: 'findings', where: isCounted, limit: maxChartRows, fill: true },
         ...{ group_by: ['type', { time_bucket }], measures: [{ fn: 'count', as: 'findings' }] },
         top_n: { n: 6, by: 'findings', other: true },
       },
@@ -145,7 +145,7 @@ export function ingestPanel(time_bucket: string): Panel {
     unit: `records in ${time_bucket}`,
     body: {
       ...{ entity: 'observations', measures: [{ fn: 'count', as: 'records' }], fill: true },
-      ...{ group_by: ['source', { time_bucket }], limit: chartRows_max },
+      ...{ group_by: ['source', { time_bucket }], limit: maxChartRows },
     },
   }
 }

@@ -5,7 +5,7 @@ import { notify, notifyFault } from '../../ui/toasts.tsx'
 import {
   type ExportFormat,
   exportPage,
-  exportRows_max,
+  maxExportRows,
   readAll,
   toCsv,
   toNdjson,
@@ -44,7 +44,7 @@ export function ExportButtons({ asked }: { asked: Asked }) {
       </>
     )
   }
-  const bound = `All pages, at most ${formatCount(exportRows_max)} rows`
+  const bound = `All pages, at most ${formatCount(maxExportRows)} rows`
   return (
     <>
       <Button small title={bound} onClick={() => void start('csv')}>
@@ -68,7 +68,7 @@ async function readRows(asked: Asked, signal: AbortSignal, onRows: (count: numbe
     columns = page.columns.map(({ name }) => name)
     return page
   }
-  const { rows, isCut } = await readAll(read, { rows_max: exportRows_max, onRows })
+  const { rows, isCut } = await readAll(read, { rows_max: maxExportRows, onRows })
   return { rows, columns, isCut }
 }
 

@@ -1,7 +1,7 @@
 import type { Row } from './chart-rows.ts'
 
 /** Most rows of one file. */
-export const exportRows_max = 50_000
+export const maxExportRows = 50_000
 
 /** Rows of each page that an export reads. */
 export const exportPage = 1_000

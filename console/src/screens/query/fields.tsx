@@ -8,11 +8,11 @@ import type {
   QueryFieldType,
 } from '../../api/schema.gen.d.ts'
 
-const staleTime_ms = 10 * 60_000
+const staleTimeMs = 10 * 60_000
 
 /** Reads what queries can name. It changes only with the version of the service. */
 export function useQueryFields() {
-  return api.useQuery('get', '/api/v2/observability/query/fields', {}, { staleTime: staleTime_ms })
+  return api.useQuery('get', '/api/v2/observability/query/fields', {}, { staleTime: staleTimeMs })
 }
 
 /** The fields that a part of the builder can choose from, with what their types allow. */

@@ -7,7 +7,7 @@ import css from './query.module.css'
 /** The typed text, and the query from which it was made. */
 export type Typed = { text: string; of: string }
 
-const linesShown_min = 8
+const minLinesShown = 8
 
 /**
  * The query as JSON. What can be read becomes the query of the builder at once; what cannot stays
@@ -37,13 +37,13 @@ export function JsonEditor({
     <div className={ui.stack}>
       <div className={css.editor}>
         <pre className={css.numbers} aria-hidden="true">
-          {Array.from({ length: Math.max(lines, linesShown_min) }, (_, at) => at + 1).join('\n')}
+          {Array.from({ length: Math.max(lines, minLinesShown) }, (_, at) => at + 1).join('\n')}
         </pre>
         <textarea
           aria-label="Query as JSON"
           spellCheck={false}
           autoComplete="off"
-          rows={Math.max(lines, linesShown_min)}
+          rows={Math.max(lines, minLinesShown)}
           aria-invalid={read.body === undefined}
           value={text}
           onChange={(event) => {

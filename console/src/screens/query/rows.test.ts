@@ -67,7 +67,7 @@ test.each([
   expect(csvCell(value)).toBe(cell)
 })
 
-test('NDJSON is a JSON object a line, whatever the texts hold', () => {
+test('NDJSON is a JSON object a line, with any texts', () => {
   const rows = [{ a: 'x\ny' }, { a: '\u2028' }]
   const lines = toNdjson(rows).trimEnd().split('\n')
   expect(lines.map((line) => JSON.parse(line))).toEqual(rows)

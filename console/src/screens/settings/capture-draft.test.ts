@@ -13,7 +13,7 @@ const mask = fc.oneof(
   }),
 )
 
-test('a policy that nobody edits is saved as it was', () => {
+test('a policy without edits is saved as it was', () => {
   fc.assert(
     fc.property(
       fc.constantFrom('full', 'metadata_only', 'off'),

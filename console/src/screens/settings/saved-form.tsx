@@ -17,7 +17,7 @@ export function SavedForm({
   what: string
   write: ReturnType<typeof useWrite>
   mayChange: boolean
-  /** Shows the stored part, after somebody else has changed it. */
+  /** Shows the stored part, after another person has changed it. */
   reload: () => void
   save: () => Promise<unknown>
   children: ReactNode

@@ -154,13 +154,13 @@ export function toLocal(instant: string, zone: string): string {
  * returned as it is, so that the API names its fault.
  */
 export function toInstant(local: string, zone: string): string {
-  const asUtc_ms = Date.parse(`${local}Z`)
-  if (Number.isNaN(asUtc_ms)) return local
-  const offsetAt_ms = (at_ms: number) =>
+  const asUtcMs = Date.parse(`${local}Z`)
+  if (Number.isNaN(asUtcMs)) return local
+  const offsetAtMs = (at_ms: number) =>
     Date.parse(`${toLocal(new Date(at_ms).toISOString(), zone)}Z`) - at_ms
   const day_ms = 86_400_000
-  const offsets = [offsetAt_ms(asUtc_ms - day_ms), offsetAt_ms(asUtc_ms + day_ms)]
-  const candidates = offsets.map((offset_ms) => asUtc_ms - offset_ms)
+  const offsets = [offsetAtMs(asUtcMs - day_ms), offsetAtMs(asUtcMs + day_ms)]
+  const candidates = offsets.map((offset_ms) => asUtcMs - offset_ms)
   const exact = candidates.filter(
     (at_ms) => toLocal(new Date(at_ms).toISOString(), zone) === local.slice(0, 16),
   )

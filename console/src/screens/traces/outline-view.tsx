@@ -43,7 +43,7 @@ export function OutlineView({ source, mode }: { source: Source; mode: Mode }) {
 }
 
 /** Folded nodes that a URL holds at most, so that links stay short. */
-const foldsInUrl_max = 40
+const maxFoldsInUrl = 40
 
 function LoadedTree({ tree, mode }: { tree: Tree; mode: Mode }) {
   const { outline } = tree
@@ -58,7 +58,7 @@ function LoadedTree({ tree, mode }: { tree: Tree; mode: Mode }) {
   const selected = indexes.get(search['node'] ?? '')
   const fold = (next: ReadonlySet<number>) => {
     setFolded(next)
-    const ids = next.size <= foldsInUrl_max ? [...next].flatMap((at) => outline.ids[at] ?? []) : []
+    const ids = next.size <= maxFoldsInUrl ? [...next].flatMap((at) => outline.ids[at] ?? []) : []
     change({ folded: ids.length === 0 ? undefined : ids.join(',') })
   }
   const select = (node: number | undefined) => {

@@ -16,7 +16,7 @@ export function getJwks({ signing_keys }: Access): Route {
     errors: ['store_unavailable'],
     handle: async () =>
       new Answer(await signing_keys.jwks(), {
-        headers: { 'cache-control': `public, max-age=${keySetCached_s}` },
+        headers: { 'cache-control': `public, max-age=${keySetCachedSeconds}` },
       }),
   })
 }
@@ -24,4 +24,4 @@ export function getJwks({ signing_keys }: Access): Route {
 /**
  * How long clients may cache the key set. A new key is published for twice as long before it signs.
  */
-const keySetCached_s = 300
+const keySetCachedSeconds = 300

@@ -79,7 +79,7 @@ type Given = {
 }
 
 /** Maximum valid operator keys: more than a cluster and its successor need. */
-const operatorKeysActive_max = 8
+const maxOperatorKeysActive = 8
 
 /**
  * Adds the given values that the store does not know. It changes nothing that exists and restores
@@ -103,11 +103,11 @@ export async function registerGiven(db: Db, given: Given): Promise<void> {
 
 async function addOperatorKey(trx: Db, key: NewKey, now: Date): Promise<void> {
   const row = { ...key, id: newId(), created_at: now }
-  const outcome = await registerOperatorKey(trx, row, operatorKeysActive_max)
+  const outcome = await registerOperatorKey(trx, row, maxOperatorKeysActive)
   if (outcome === 'another') throw prefixTaken('operator key', key)
   if (outcome !== 'too_many') return
   throw new GivenSecretRefused(
-    `the operator key ${key.prefix}_… is new, and ${operatorKeysActive_max} are valid already: ` +
+    `the operator key ${key.prefix}_… is new, and ${maxOperatorKeysActive} are valid already: ` +
       'revoke one with DELETE /api/v2/access/operator-keys/{operator_key_id}',
   )
 }

@@ -3,17 +3,17 @@ import { problem } from '../../../kernel/problem.ts'
 import type { ManagedBy } from '../../../model/managed-by.ts'
 import { type AccessTables, type Kysely, sql } from '../../../platform/relational/index.ts'
 import { runInInstallation } from '../../../platform/tenancy/index.ts'
-import { day_ms, droppedAtOnce_max, mailsPerDay_max } from '../one-time-links.ts'
+import { day_ms, maxDroppedAtOnce, maxMailsPerDay } from '../one-time-links.ts'
 import type { NewLink } from './link.ts'
 
 type Db = Kysely<AccessTables>
 
 /** Links that an organization may send within a minute. */
-const linksPerMinute_max = 20
+const maxLinksPerMinute = 20
 /** Mails of resources to an address within a day: fewer, so that people can still invite it. */
-const mailsOfResourcesPerDay_max = 2
+const maxMailsOfResourcesPerDay = 2
 /** Invitations that ended are kept for 90 days. */
-const endedKept_ms = 90 * day_ms
+const endedKeptMs = 90 * day_ms
 
 const minute_ms = 60_000
 
@@ -75,21 +75,21 @@ export async function checkLinkLimits(trx: Db, sent: Sent): Promise<void> {
       row.namespace_id === namespace_id &&
       row.created_at > before(link.now, minute_ms),
   )
-  refuseFrom(minute, linksPerMinute_max, {
+  refuseFrom(minute, maxLinksPerMinute, {
     ...{ now: link.now, window_ms: minute_ms },
-    detail: `${declared ? 'A namespace in a project' : 'An organization'} sends at most ${linksPerMinute_max} invitations per minute`,
+    detail: `${declared ? 'A namespace in a project' : 'An organization'} sends at most ${maxLinksPerMinute} invitations per minute`,
   })
   if (link.by_email) {
     const mails = recent.filter((row) => row.email === email && row.by_email)
-    refuseFrom(mails, mailsPerDay_max, {
+    refuseFrom(mails, maxMailsPerDay, {
       ...{ now: link.now, window_ms: day_ms },
-      detail: `An address gets at most ${mailsPerDay_max} invitations by mail per day`,
+      detail: `An address gets at most ${maxMailsPerDay} invitations by mail per day`,
     })
     if (declared !== undefined) {
       const ofResources = mails.filter((row) => row.namespace_id !== null)
-      refuseFrom(ofResources, mailsOfResourcesPerDay_max, {
+      refuseFrom(ofResources, maxMailsOfResourcesPerDay, {
         ...{ now: link.now, window_ms: day_ms },
-        detail: `Resources send an address at most ${mailsOfResourcesPerDay_max} invitations per day`,
+        detail: `Resources send an address at most ${maxMailsOfResourcesPerDay} invitations per day`,
       })
     }
   }
@@ -158,11 +158,11 @@ async function dropOld(trx: Db, now: Date): Promise<void> {
   await sql`
     delete from invitation_links where id in (
       select id from invitation_links where created_at < ${before(now, day_ms)}
-      order by created_at limit ${droppedAtOnce_max} for update skip locked)`.execute(trx)
+      order by created_at limit ${maxDroppedAtOnce} for update skip locked)`.execute(trx)
   await sql`
     delete from invitations where id in (
-      select id from invitations where expires_at < ${before(now, endedKept_ms)} and managed_by is null
-      order by expires_at limit ${droppedAtOnce_max} for update skip locked)`.execute(trx)
+      select id from invitations where expires_at < ${before(now, endedKeptMs)} and managed_by is null
+      order by expires_at limit ${maxDroppedAtOnce} for update skip locked)`.execute(trx)
 }
 
 function before(now: Date, ms: number): string {

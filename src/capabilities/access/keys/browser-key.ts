@@ -6,7 +6,7 @@ import type { BrowserKey } from './project-key.ts'
 const origins_max = 20
 
 /** Default calls per minute of each end user of a browser key. */
-const userRate_default = 20
+const defaultUserRate = 20
 
 /** Fields of a request that make the new key a browser key. */
 export const browserKeyFields = {
@@ -29,7 +29,7 @@ export const browserKeyFields = {
     .min(1)
     .max(600)
     .optional()
-    .describe(`Calls per minute of each end user of a browser key. Default: ${userRate_default}.`),
+    .describe(`Calls per minute of each end user of a browser key. Default: ${defaultUserRate}.`),
 }
 
 /** Returns whether a text is an https origin in the form of an `Origin` header. */
@@ -84,7 +84,7 @@ export function browserPart(columns: BrowserColumns): { browser?: BrowserKey } {
 export function browserKeySpec({ origins, user_rate_per_minute }: Omit<Spec, 'scopes'>) {
   return origins === undefined
     ? { origins: null, user_rate_per_minute: null }
-    : { origins, user_rate_per_minute: user_rate_per_minute ?? userRate_default }
+    : { origins, user_rate_per_minute: user_rate_per_minute ?? defaultUserRate }
 }
 
 const expectedScope = 'expected only feedback:write for a browser key, which anybody can read'

@@ -85,15 +85,15 @@ type Entry<K extends KeyOwner> = StoredKey<K> & {
 class LoadingKeyCache<K extends KeyOwner> implements KeyCache<K> {
   readonly #settings: Settings<K>
   readonly #known: BoundedCache<string, Entry<K>>
-  readonly #unknownSince_ms: BoundedCache<string, number>
+  readonly #unknownSinceMs: BoundedCache<string, number>
   readonly #loads = new Map<string, Promise<Entry<K> | undefined>>()
   /** Time of the last failed load, when no load has succeeded since. */
-  #failedAt_ms: number | undefined
+  #failedAtMs: number | undefined
 
   constructor(settings: Settings<K>) {
     this.#settings = settings
     this.#known = new BoundedCache(settings.entries_max)
-    this.#unknownSince_ms = new BoundedCache(settings.entries_max)
+    this.#unknownSinceMs = new BoundedCache(settings.entries_max)
   }
 
   authenticate(key: string): K | undefined | Promise<K | undefined> {
@@ -111,19 +111,19 @@ class LoadingKeyCache<K extends KeyOwner> implements KeyCache<K> {
       return this.#compare(entry, key)
     }
     if (age_ms >= ttl_ms + stale_ms) return this.#askFirst(prefix, key)
-    if (this.#failedAt_ms === undefined) return this.#askAgain(prefix, key)
+    if (this.#failedAtMs === undefined) return this.#askAgain(prefix, key)
     this.#renew(prefix)
     return this.#compare(entry, key)
   }
 
   forget(prefix: string): void {
     this.#known.delete(prefix)
-    this.#unknownSince_ms.delete(prefix)
+    this.#unknownSinceMs.delete(prefix)
     this.#loads.delete(prefix)
   }
 
   #isUnknown(prefix: string, now_ms: number): boolean {
-    const since_ms = this.#unknownSince_ms.get(prefix)
+    const since_ms = this.#unknownSinceMs.get(prefix)
     return since_ms !== undefined && now_ms - since_ms < this.#settings.negative_ttl_ms
   }
 
@@ -155,7 +155,7 @@ class LoadingKeyCache<K extends KeyOwner> implements KeyCache<K> {
     waited.abort()
     const entry = this.#known.get(prefix)
     if (entry !== undefined) return this.#compare(entry, key)
-    return this.#unknownSince_ms.has(prefix) ? undefined : this.#askFirst(prefix, key)
+    return this.#unknownSinceMs.has(prefix) ? undefined : this.#askFirst(prefix, key)
   }
 
   #renew(prefix: string): void {
@@ -169,7 +169,7 @@ class LoadingKeyCache<K extends KeyOwner> implements KeyCache<K> {
     if (this.#loads.has(prefix)) return false
     const { clock, retry_ms, loads_max } = this.#settings
     if (this.#loads.size >= loads_max) return true
-    return this.#failedAt_ms !== undefined && clock.now_ms() - this.#failedAt_ms < retry_ms
+    return this.#failedAtMs !== undefined && clock.now_ms() - this.#failedAtMs < retry_ms
   }
 
   /** Loads a key; callers for one prefix share a load. A load before a `forget` is not kept. */
@@ -178,12 +178,12 @@ class LoadingKeyCache<K extends KeyOwner> implements KeyCache<K> {
     if (running !== undefined) return running
     const load = this.#read(prefix).then(
       (entry) => {
-        this.#failedAt_ms = undefined
+        this.#failedAtMs = undefined
         if (this.#loads.get(prefix) === load) this.#keep(prefix, entry)
         return entry
       },
       (cause: unknown) => {
-        this.#failedAt_ms = this.#settings.clock.now_ms()
+        this.#failedAtMs = this.#settings.clock.now_ms()
         if (this.#loads.get(prefix) === load) this.#loads.delete(prefix)
         throw unavailable(cause)
       },
@@ -201,7 +201,7 @@ class LoadingKeyCache<K extends KeyOwner> implements KeyCache<K> {
 
   #keep(prefix: string, entry: Entry<K> | undefined): void {
     this.forget(prefix)
-    if (entry === undefined) this.#unknownSince_ms.set(prefix, this.#settings.clock.now_ms())
+    if (entry === undefined) this.#unknownSinceMs.set(prefix, this.#settings.clock.now_ms())
     else this.#known.set(prefix, entry)
   }
 }

@@ -30,7 +30,9 @@ export const keySchema = record('ApiKey', {
   origins: z
     .array(z.string())
     .nullable()
-    .describe('Origins of the pages that can use the key; null for a key that is no browser key.'),
+    .describe(
+      'Origins of the pages that can use the key; null for a key that is not a browser key.',
+    ),
   user_rate_per_minute: z
     .int()
     .nullable()

@@ -19,20 +19,20 @@ export function createKeyUsage(options: {
   keys_max?: number
 }): KeyUsage {
   const { write, clock, flush_ms = 60_000, keys_max = 10_000 } = options
-  let usedAt_ms = new Map<string, number>()
+  let usedAtMs = new Map<string, number>()
   let timer: NodeJS.Timeout | undefined
   const flush = async () => {
     clearTimeout(timer)
     timer = undefined
-    if (usedAt_ms.size === 0) return
-    const uses = [...usedAt_ms].map(([key_id, at_ms]) => ({ key_id, used_at: new Date(at_ms) }))
-    usedAt_ms = new Map()
+    if (usedAtMs.size === 0) return
+    const uses = [...usedAtMs].map(([key_id, at_ms]) => ({ key_id, used_at: new Date(at_ms) }))
+    usedAtMs = new Map()
     await write(uses).catch(() => undefined)
   }
   return {
     touch: (key_id) => {
-      if (usedAt_ms.size >= keys_max && !usedAt_ms.has(key_id)) return
-      usedAt_ms.set(key_id, clock.now_ms())
+      if (usedAtMs.size >= keys_max && !usedAtMs.has(key_id)) return
+      usedAtMs.set(key_id, clock.now_ms())
       timer ??= setTimeout(flush, flush_ms).unref()
     },
     flush,

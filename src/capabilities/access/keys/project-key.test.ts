@@ -45,7 +45,7 @@ test.each([
   ['another alphabet', `lt_abcdefg-_${'x'.repeat(32)}`],
   ['a line break at its end', `lt_abcdefgh_${'x'.repeat(32)}\n`],
   ['no prefix', `abcdefgh_${'x'.repeat(32)}`],
-])('%s is no key', (_name, text) => {
+])('%s is not a key', (_name, text) => {
   expect(keyPrefix(text)).toBeUndefined()
   expect(operatorKeyPrefix(text.replace('lt_', 'lt_op_'))).toBeUndefined()
 })

@@ -186,7 +186,7 @@ function keyRow<R extends { scopes: string[] }>(row: R): R & { scopes: KeyScope[
  * Maximum live keys of one name in a service account: the current key, and during a rotation the
  * previous one. It bounds a caller in a loop, such as an operator whose writes of a Secret fail.
  */
-const liveKeys_max = 2
+const maxLiveKeys = 2
 
 /**
  * Locks the account of a new key, if it has one, and checks that it may have the key. Call it in
@@ -204,7 +204,7 @@ async function admitAccountKey(trx: Db, key: KeyInsert): Promise<void> {
     .where('name', '=', name)
     .where(isLive(created_at))
     .executeTakeFirstOrThrow()
-  if (live < liveKeys_max) return
+  if (live < maxLiveKeys) return
   throw problem('key_limit_reached', {
     detail: `The service account has ${live} live keys with the name "${name}", the maximum. Revoke one first, or use another name`,
   })

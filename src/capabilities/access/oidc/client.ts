@@ -3,7 +3,12 @@ import { Problem, problem } from '../../../kernel/problem.ts'
 import type { Clock } from '../../../kernel/time.ts'
 import { OutboundFailed } from '../../../platform/outbound/index.ts'
 import type { Attempt } from './attempt.ts'
-import { clockTolerance_s, type Issuer, type IssuerMetadata, issuerUnreachable } from './issuer.ts'
+import {
+  clockToleranceSeconds,
+  type Issuer,
+  type IssuerMetadata,
+  issuerUnreachable,
+} from './issuer.ts'
 import { type ArrivingPerson, personFrom } from './person.ts'
 
 /** The client of the external issuer: authorization code with PKCE, state and nonce. */
@@ -65,7 +70,7 @@ export function createIssuerClient(options: IssuerClientOptions): IssuerClient {
         const claims = await issuer.verify(tokens.id_token ?? '', {
           audience: client_id,
           requiredClaims: ['iat'],
-          maxTokenAge: idTokenAge_s_max,
+          maxTokenAge: maxIdTokenAgeSeconds,
         })
         const user_info = await userInfo(config, tokens.access_token, claims, groups_claim)
         const origin = { issuer: issuer.url, subjects: issuer.subjects, client_id }
@@ -83,7 +88,7 @@ export function createIssuerClient(options: IssuerClientOptions): IssuerClient {
   }
 }
 
-const idTokenAge_s_max = 600
+const maxIdTokenAgeSeconds = 600
 
 /** Fetches UserInfo: most issuers send groups and e-mail only here. Requires the same subject. */
 async function userInfo(
@@ -107,7 +112,7 @@ function configure(metadata: IssuerMetadata, options: IssuerClientOptions): open
     metadata as openid.ServerMetadata,
     client_id,
     {
-      [openid.clockTolerance]: clockTolerance_s,
+      [openid.clockTolerance]: clockToleranceSeconds,
       [openid.clockSkew]: Math.round((clock.now_ms() - Date.now()) / 1000),
     },
     auth,

@@ -48,7 +48,7 @@ type Origin = { by_group: boolean; by_resource: boolean }
 
 /** A person's stored roles in an organization. */
 export type StoredRoles = {
-  /** Undefined for a person who is no member. */
+  /** Undefined for a person who is not a member. */
   member: ({ role: OrganizationRole } & Origin) | undefined
   projects: Map<string, { role: ProjectRole } & Origin>
   /** Whether the person is the only owner who can sign in. */

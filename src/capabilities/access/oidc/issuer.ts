@@ -90,20 +90,20 @@ export function createIssuer(options: IssuerOptions): Issuer {
         issuer,
         audience,
         requiredClaims: ['sub', 'exp', ...requiredClaims],
-        clockTolerance: clockTolerance_s,
+        clockTolerance: clockToleranceSeconds,
         currentDate: new Date(now_ms),
       }).catch((error: unknown) => {
         throw refusal(error)
       })
       const { iat } = payload
-      if (iat !== undefined && iat > now_ms / 1000 + clockTolerance_s) throw refusal(undefined)
+      if (iat !== undefined && iat > now_ms / 1000 + clockToleranceSeconds) throw refusal(undefined)
       return payload
     },
   }
 }
 
 /** Largest tolerated difference between the clocks of the issuer and this service, in seconds. */
-export const clockTolerance_s = 5
+export const clockToleranceSeconds = 5
 
 /** Excludes HMAC, for which the public key would be the secret. */
 const asymmetricAlgorithms = [
@@ -153,8 +153,8 @@ function guardedFetch(
 }
 
 const reply_bytes_max = 512 * 1024
-const metadataKept_ms = 60 * 60 * 1000
-const retryAfter_ms = 1_000
+const metadataKeptMs = 60 * 60 * 1000
+const retryAfterMs = 1_000
 
 /**
  * OpenID Connect Discovery 1.0, section 4: the document must name the requested issuer. An outdated
@@ -183,8 +183,8 @@ function createMetadata(options: {
   }
   return async () => {
     const now_ms = clock.now_ms()
-    if (known !== undefined && now_ms - known.at_ms < metadataKept_ms) return known.document
-    const hasJustFailed = failed !== undefined && now_ms - failed.at_ms < retryAfter_ms
+    if (known !== undefined && now_ms - known.at_ms < metadataKeptMs) return known.document
+    const hasJustFailed = failed !== undefined && now_ms - failed.at_ms < retryAfterMs
     try {
       if (hasJustFailed) throw failed?.error
       running ??= read().finally(() => {

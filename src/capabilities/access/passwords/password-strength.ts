@@ -41,7 +41,7 @@ export function createPasswordStrength(): PasswordStrength {
   return {
     findWeakness: async (password, about = []) => {
       const estimated = cut(password.normalize('NFKC'))
-      const known_words = ['looptrace', ...about.flatMap(wordsOf)].slice(0, knownWords_max)
+      const known_words = ['looptrace', ...about.flatMap(wordsOf)].slice(0, maxKnownWords)
       const { guesses_log10, warning } = await thread.ask({
         password: estimated,
         known_words,
@@ -66,7 +66,7 @@ export async function assertStrong(
   })
 }
 
-const knownWords_max = 40
+const maxKnownWords = 40
 
 /** Returns the text in lower case and its words of three and more characters. */
 function wordsOf(text: string): string[] {

@@ -78,7 +78,7 @@ async function lockCounts(
 }
 
 /** Maximum networks that one sign-in deletes. */
-const surplusDropped_max = 20
+const maxSurplusDropped = 20
 
 /** Subtracts a successful attempt, which was counted before its check. */
 export async function uncountAttempt(db: Db, { key_hash, rule }: CountedKey): Promise<void> {
@@ -131,7 +131,7 @@ export async function rememberNetwork(
     .where('account_hash', '=', account_hash)
     .orderBy('used_at', 'desc')
     .offset(networksKeptMax)
-    .limit(surplusDropped_max)
+    .limit(maxSurplusDropped)
   await db
     .deleteFrom('sign_in_networks')
     .where('account_hash', '=', account_hash)

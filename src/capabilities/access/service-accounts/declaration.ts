@@ -82,7 +82,7 @@ export function refuseChange(
   })
 }
 
-/** Throws `invalid_request` for a name of a declared key that is no valid resource name. */
+/** Throws `invalid_request` for a name of a declared key that is not a valid resource name. */
 export function checkDeclaredName(name: string): void {
   if (name.length <= 63 && labelPattern.test(name)) return
   const detail = `got "${name}", expected up to 63 lower-case letters, digits and - (RFC 1123)`

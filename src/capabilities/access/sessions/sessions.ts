@@ -83,7 +83,7 @@ export function createBrowserSessions(options: BrowserSessionsOptions): BrowserS
     const session = await findSession(db, { token_hash, now, used_after })
     if (session === undefined) return undefined
     if (request.is_recheck) return withIdleEnd(session, now_ms)
-    if (session.is_previous && now_ms - Date.parse(session.renewed_at) > previousAccepted_ms) {
+    if (session.is_previous && now_ms - Date.parse(session.renewed_at) > previousAcceptedMs) {
       await endSession(db, { token_hash, now })
       return undefined
     }
@@ -134,7 +134,7 @@ export function isSecure(public_url: string | undefined): boolean {
 }
 
 const hour_ms = 60 * 60 * 1000
-const previousAccepted_ms = 60_000
+const previousAcceptedMs = 60_000
 const tokenPattern = /^lts_[0-9A-Za-z]{43}$/
 
 function newToken(): string {

@@ -37,7 +37,7 @@ export function createAccessTokens(options: {
         audience: tokenAudience,
         requiredClaims: ['sub', 'iat', 'exp', 'jti'],
         maxTokenAge: expires_in,
-        clockTolerance: clockTolerance_s,
+        clockTolerance: clockToleranceSeconds,
         currentDate: new Date(clock.now_ms()),
       }).catch((error: unknown) => {
         throw refusal(error)
@@ -52,7 +52,7 @@ const tokenAudience = 'looptrace-api'
 const tokenType = 'at+jwt'
 
 /** Largest tolerated difference between the clocks of pods. */
-const clockTolerance_s = 5
+const clockToleranceSeconds = 5
 
 function keyOf(signing_keys: SigningKeys) {
   return async ({ kid }: { kid?: string }) => {
@@ -101,6 +101,6 @@ export type TokenSubject =
 export type AccessTokens = {
   /** Returns a signed JWT; `expires_in` is in seconds. */
   issue(subject: TokenSubject): Promise<{ access_token: string; expires_in: number }>
-  /** Rejects with `credentials_invalid` for anything that is not a valid token of ours. */
+  /** Rejects with `credentials_invalid` for anything that is not a valid token of Looptrace. */
   verify(token: string): Promise<TokenSubject>
 }

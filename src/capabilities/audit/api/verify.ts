@@ -97,7 +97,7 @@ function createSlots() {
 
 function refusal(limit: string) {
   const detail = `Limit reached: ${limit}. Try again shortly.`
-  return problem('rate_limited', { detail, retry_after_s: retryAfter_s })
+  return problem('rate_limited', { detail, retry_after_s: retryAfterSeconds })
 }
 
-const retryAfter_s = 5
+const retryAfterSeconds = 5

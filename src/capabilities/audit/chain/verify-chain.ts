@@ -71,7 +71,7 @@ export class ChainVerifier {
       this.#fault(
         'record_changed',
         record.seq,
-        'the hash does not match the record and the one before',
+        'the hash does not match the record and the record before it',
       )
     }
     this.#checkDetails(record)

@@ -27,19 +27,19 @@ const reads_max = 50_000
 const bytes_max = 64 * 1_048_576
 
 /** Reads after which a new segment begins. */
-const segmentReads_max = 500
+const maxSegmentReads = 500
 
 /** Written reads are synced to the disk after this time at most. */
 const tick_ms = 100
 
 /** Ticks between uploads, and at most after failed ones. */
 const uploadTicks = 5
-const uploadTicks_max = 50
+const maxUploadTicks = 50
 
 /** Ticks between looks for the segments of killed processes. */
 const lookTicks = 600
 
-const retryAfter_s = 5
+const retryAfterSeconds = 5
 const sync = promisify(fdatasync)
 
 /** Registers the gauge of reads in journals. */
@@ -108,7 +108,7 @@ export class ReadJournal {
     this.#open.bytes += line.length
     this.#open.isDirty = true
     this.#isRefusing = false
-    if (this.#open.reads >= segmentReads_max) this.#finish()
+    if (this.#open.reads >= maxSegmentReads) this.#finish()
   }
 
   /** Stores all reads in PostgreSQL. Rejects with its failure; the reads stay on disk. */
@@ -138,7 +138,7 @@ export class ReadJournal {
       },
       (error: unknown) => {
         if (this.#failures === 0) this.#warn(error)
-        this.#uploadAt = this.#ticks + Math.min(uploadTicks * 2 ** this.#failures, uploadTicks_max)
+        this.#uploadAt = this.#ticks + Math.min(uploadTicks * 2 ** this.#failures, maxUploadTicks)
         this.#failures++
       },
     )
@@ -244,7 +244,7 @@ export class ReadJournal {
       )
     }
     const detail = `Reads of content cannot be recorded: ${reason}. Try again shortly.`
-    return problem('store_unavailable', { detail, retry_after_s: retryAfter_s, cause })
+    return problem('store_unavailable', { detail, retry_after_s: retryAfterSeconds, cause })
   }
 
   #warn(error: unknown): void {

@@ -11,7 +11,7 @@ type Refused = StreamPosition & { id: string; encoded: string | Uint8Array; stat
 const refusals_max = 8
 
 /** Records in a row that are set aside at most, before the receiver accepts a new one. */
-const inRow_max = 10
+const maxInRow = 10
 
 /** `kept`: the stream still waits for the record. */
 export type Judgement = { kind: 'kept' | 'accepted' } | { kind: 'set_aside'; attempts: number }
@@ -30,7 +30,7 @@ export async function judgeRefusal(
   const { chain_id, seq, status, id, encoded } = refused
   const now = new Date(now_ms)
   const attempts = await noteRefusal(trx, receiver.name, { chain_id, seq, status, now })
-  if (attempts < refusals_max || state.set_aside_in_row >= inRow_max) return { kind: 'kept' }
+  if (attempts < refusals_max || state.set_aside_in_row >= maxInRow) return { kind: 'kept' }
   const other = await readProbe(trx, receiver.name, refused)
   if (other === undefined) return { kind: 'kept' }
   const probe = receiver.encode(withoutDetails(toEvent(other)))

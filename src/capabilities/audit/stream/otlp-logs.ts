@@ -168,7 +168,7 @@ function varint(value: number): Buffer {
   return Buffer.from([...bytes, rest])
 }
 
-const reasonLength_max = 200
+const maxReasonLength = 200
 
 /**
  * Reads the partial success of an ExportLogsServiceResponse: the number of refused records, and the
@@ -183,7 +183,7 @@ export function readPartialSuccess(
   const reason = read?.get(fields.partial.reason)
   if (typeof records !== 'number' || records === 0) return undefined
   const text = reason instanceof Uint8Array ? Buffer.from(reason).toString() : ''
-  return { records, reason: text.slice(0, reasonLength_max) }
+  return { records, reason: text.slice(0, maxReasonLength) }
 }
 
 /** Reads the last value of each field; undefined for bytes that are not a message. */

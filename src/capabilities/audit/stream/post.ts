@@ -61,7 +61,7 @@ const reasons: Partial<Record<OutboundFailed['code'], FailureReason>> = {
 }
 
 /** Maximum wait that a receiver can ask for. */
-const retryAfter_ms_max = 10 * 60_000
+const maxRetryAfterMs = 10 * 60_000
 
 const answer_bytes_max = 64 * 1024
 
@@ -93,5 +93,5 @@ function isAccepted({ status, headers }: OutboundReply): boolean {
 function retryAfterMs({ headers }: OutboundReply): number {
   const header = headers['retry-after']
   if (typeof header !== 'string' || !/^\d{1,9}$/.test(header)) return 0
-  return Math.min(Number(header) * 1_000, retryAfter_ms_max)
+  return Math.min(Number(header) * 1_000, maxRetryAfterMs)
 }

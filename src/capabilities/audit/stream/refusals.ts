@@ -61,7 +61,7 @@ export async function forgetRefusals(trx: StreamDb, stream: string): Promise<voi
 }
 
 /** Chains in which an accepted record is looked for. The ones that were sent last come first. */
-const probedChains_max = 10
+const maxProbedChains = 10
 
 /**
  * Returns a record that shows whether a receiver accepts other records than a refused one: the last
@@ -75,7 +75,7 @@ export async function readProbe(
   const { rows } = await sql<RecordRow>`
     select record.* from (
       select chain_id, seq, sent_at from audit_stream_cursors
-      where stream = ${stream} order by sent_at desc limit ${probedChains_max}
+      where stream = ${stream} order by sent_at desc limit ${maxProbedChains}
     ) as cursor cross join lateral (
       select * from audit_records as one
       where one.chain_id = cursor.chain_id and one.seq <= cursor.seq and not exists (

@@ -61,7 +61,7 @@ export type SendResult =
 export function sendBatch(options: SendOptions): Promise<SendResult> {
   const { db, receiver, limits, now_ms } = options
   return db.transaction().execute(async (trx) => {
-    const idle_ms_max = limits.timeout_ms + idleMargin_ms
+    const idle_ms_max = limits.timeout_ms + idleMarginMs
     const state = await lockStream(trx, { name: receiver.name, idle_ms_max })
     if (state === undefined) return { kind: 'busy' }
     if (state.next_attempt_ms > now_ms) return { kind: 'idle' }
@@ -74,7 +74,7 @@ export function sendBatch(options: SendOptions): Promise<SendResult> {
 }
 
 /** Time beyond the time-out of a request after which PostgreSQL ends an idle transaction. */
-const idleMargin_ms = 10_000
+const idleMarginMs = 10_000
 
 /** Maximum reads in a batch. At least one segment, which has up to 1,000 reads, fits. */
 const reads_max = 2_000

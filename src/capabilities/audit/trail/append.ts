@@ -76,13 +76,13 @@ function toFields(
  * Maximum length of a stored detail, in characters of JSON. A longer detail is stored as its
  * length.
  */
-const detailLength_max = 16_384
+const maxDetailLength = 16_384
 
 /** Returns the detail of a value; undefined for null. */
 export function detailOf(value: unknown): Detail | undefined {
   if (value === null) return undefined
   const detail = createDetail(value)
-  const isTooLong = detail.value.length > detailLength_max
+  const isTooLong = detail.value.length > maxDetailLength
   return isTooLong ? createDetail({ too_long: detail.value.length }) : detail
 }
 

@@ -30,7 +30,7 @@ const entriesMax = 10_000
 const kind = 'audit'
 
 /** Maximum characters of a requested change in the spool; a longer one is kept as its length. */
-const changeLength_max = 16_384
+const maxChangeLength = 16_384
 
 /**
  * Opens the spool and starts moving its entries, also those of a killed process, to their chains.
@@ -89,7 +89,7 @@ const replaying = {
 
 function withShortChange(entry: AuditEntry): AuditEntry {
   const { length } = JSON.stringify(entry.change) ?? ''
-  return length > changeLength_max ? { ...entry, change: { after: { too_long: length } } } : entry
+  return length > maxChangeLength ? { ...entry, change: { after: { too_long: length } } } : entry
 }
 
 async function write({ db, trail }: Options, data: Uint8Array): Promise<void> {

@@ -7,7 +7,7 @@ import { refuseUnstorable } from '../../../model/storable.ts'
 import type { CertificationRequest } from '../certifications/plan.ts'
 import { toStoredEnvironment } from '../evidence/environment.ts'
 import { imageDigest } from '../evidence/eval-case.ts'
-import { evalRuns_max } from '../evidence/read-eval-cases.ts'
+import { maxEvalRuns } from '../evidence/read-eval-cases.ts'
 import { policyId } from '../policy/policy.ts'
 
 const lineOfText = z.string().min(1).max(256)
@@ -25,7 +25,7 @@ const tags = z
   .describe('Values of `release` on its tasks. Default: the version, and `name@version`.')
 const evalRunIds = z
   .array(z.uuid())
-  .max(evalRuns_max)
+  .max(maxEvalRuns)
   .default([])
   .transform((ids) => [...new Set(ids)].sort())
 

@@ -9,12 +9,12 @@ type Deps = { db: CertificationDb; clock: Clock }
 
 const tend_ms = 5_000
 const expire_ms = 600_000
-const evalRuns_ms = 3_600_000
+const evalRunsMs = 3_600_000
 /** Maximum certifications, or eval runs, of one pass. */
 const rows_max = 100
 
 /** Age at which eval runs are deleted with their cases: longer than a certification is valid. */
-const evalRuns_days = 400
+const evalRunsDays = 400
 const day_ms = 86_400_000
 
 /**
@@ -43,7 +43,7 @@ export function certificationChores(deps: Deps): Chore[] {
     },
     {
       name: 'old eval runs',
-      every_ms: evalRuns_ms,
+      every_ms: evalRunsMs,
       reason: 'deletes what is old in all projects',
       run: () => deleteOldRuns(deps),
     },
@@ -104,7 +104,7 @@ async function expire({ db, clock }: Deps): Promise<void> {
 /** Deletes old eval runs, unless a certification that is unended or not expired names them. */
 async function deleteOldRuns({ db, clock }: Deps): Promise<void> {
   const now_ms = clock.now_ms()
-  const before = new Date(now_ms - evalRuns_days * day_ms).toISOString()
+  const before = new Date(now_ms - evalRunsDays * day_ms).toISOString()
   await sql`
     delete from certification_eval_runs where id in (
       select id from certification_eval_runs as run

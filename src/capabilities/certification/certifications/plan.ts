@@ -3,7 +3,7 @@ import { canonicalJson } from '../../../kernel/canonical-json.ts'
 import { durationMs } from '../../../kernel/duration.ts'
 import { type Problem, problem } from '../../../kernel/problem.ts'
 import type { Baseline } from '../evidence/contract.ts'
-import { evalRuns_max } from '../evidence/read-eval-cases.ts'
+import { maxEvalRuns } from '../evidence/read-eval-cases.ts'
 import type { PolicyInForce } from '../policies/policy-in-force.ts'
 
 const day_ms = 86_400_000
@@ -106,9 +106,9 @@ export function checkPlan(plan: Plan, to: string): void {
       `${got}, expected \`from\` before \`to\`, at most ${window_days_max} days`,
     )
   }
-  if (plan.eval_run_ids.length > evalRuns_max) {
+  if (plan.eval_run_ids.length > maxEvalRuns) {
     const got = `got ${plan.eval_run_ids.length} with those of earlier looks`
-    throw invalid('/eval_run_ids', `${got}, expected at most ${evalRuns_max}`)
+    throw invalid('/eval_run_ids', `${got}, expected at most ${maxEvalRuns}`)
   }
 }
 

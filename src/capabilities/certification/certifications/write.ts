@@ -12,7 +12,7 @@ import { findEarlierLooks } from './earlier-looks.ts'
 import type { Frozen } from './frozen.ts'
 
 /** Items of one page of stored evidence. */
-const pageItems_max = 1_000
+const maxPageItems = 1_000
 
 /** The evidence of one side (release or baseline), by its source. */
 export type Evidence = {
@@ -177,12 +177,12 @@ async function storeEvidence(
   evidence: readonly Evidence[],
 ): Promise<void> {
   for (const { side, source, items } of evidence) {
-    for (let at = 0; at < items.length; at += pageItems_max) {
-      const page = items.slice(at, at + pageItems_max)
+    for (let at = 0; at < items.length; at += maxPageItems) {
+      const page = items.slice(at, at + maxPageItems)
       await trx
         .insertInto('certification_evidence')
         .values({
-          ...{ certification_id, project_id, side, source, page: at / pageItems_max },
+          ...{ certification_id, project_id, side, source, page: at / maxPageItems },
           items: JSON.stringify(page),
         })
         .execute()

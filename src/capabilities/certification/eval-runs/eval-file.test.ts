@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { fuzzRuns } from '../../../../test/support/suite/budget.ts'
-import { evalFile_characters_max, readEvalFile } from './eval-file.ts'
+import { maxEvalFileChars, readEvalFile } from './eval-file.ts'
 import { EvalFileFault } from './read-cases.ts'
 
 /** Returns the faults of a file as texts. */
@@ -184,7 +184,7 @@ describe('hostile files', () => {
     for (let i = 1; i < 10; i += 1) laughs.push(`<!ENTITY l${i} "${`&l${i - 1};`.repeat(10)}">`)
     laughs.push(']><testsuite><testcase name="&l9;"/></testsuite>')
     expect(faultsOf('junit', laughs.join(''))[0]).toMatch(/document type/)
-    const nested = '<testsuite>'.repeat(Math.floor(evalFile_characters_max / 11))
+    const nested = '<testsuite>'.repeat(Math.floor(maxEvalFileChars / 11))
     expect(faultsOf('junit', nested)).toEqual(['1: expected at most 32 levels'])
     expect(faultsOf('junit', '<testsuite>'.repeat(10_000_000))[0]).toMatch(/^1: expected at most/)
     expect(faultsOf('jsonl', '['.repeat(10_000_000))[0]).toMatch(/^1: expected at most/)

@@ -9,15 +9,15 @@ export const evalFormats = ['junit', 'jsonl'] as const
 export type EvalFormat = (typeof evalFormats)[number]
 
 /** Maximum length of an eval file: 8 Mi characters. */
-export const evalFile_characters_max = 8 * 1_024 * 1_024
+export const maxEvalFileChars = 8 * 1_024 * 1_024
 
 /**
  * Reads the cases of a JUnit report or of JSON lines. Keeps ids, groups, outcomes and numbers only: messages
  * and outputs of tests are not returned. Throws `EvalFileFault` with line numbers.
  */
 export function readEvalFile(format: EvalFormat, content: string): EvalCase[] {
-  if (content.length > evalFile_characters_max) {
-    const detail = `expected at most ${evalFile_characters_max} characters, got ${content.length}`
+  if (content.length > maxEvalFileChars) {
+    const detail = `expected at most ${maxEvalFileChars} characters, got ${content.length}`
     throw new EvalFileFault([{ line: 1, detail }])
   }
   return format === 'junit' ? readJunit(content) : readJsonLines(content)

@@ -28,7 +28,7 @@ export type EvalReader = {
 /** Time of a file. 8 Mi characters take 1 to 3 s. */
 const read_ms_max = 30_000
 /** Files that wait for the thread of a process. */
-const waitingFiles_max = 20
+const maxWaitingFiles = 20
 /** One file of a project is read at a time, so that others get their turn. */
 const slotLimits = {
   work: 'eval files that are read',
@@ -43,7 +43,7 @@ export function createEvalReader(): EvalReader {
   const thread = createAnsweringThread<FileToRead, FileRead>({
     file: new URL('./eval-thread.ts', import.meta.url),
     ...{ answer_ms_max: read_ms_max, memory },
-    waiting: { max: waitingFiles_max, refusal: tooMany },
+    waiting: { max: maxWaitingFiles, refusal: tooMany },
     failed: tooHard,
   })
   return {

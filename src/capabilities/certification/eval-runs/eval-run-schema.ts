@@ -4,11 +4,11 @@ import { withoutInvisible } from '../../../model/names.ts'
 import { refuseUnstorable } from '../../../model/storable.ts'
 import { toEnvironmentName } from '../evidence/environment.ts'
 import { imageDigest } from '../evidence/eval-case.ts'
-import { evalFile_characters_max, evalFormats } from './eval-file.ts'
+import { evalFormats, maxEvalFileChars } from './eval-file.ts'
 import type { StoredEvalRun } from './store.ts'
 
 /** Maximum body of an upload. JSON escapes each quote and line feed of the file. */
-export const evalRunBody_bytes_max = 16 * 1_024 * 1_024
+export const maxEvalRunBodyBytes = 16 * 1_024 * 1_024
 
 /** Text on one line, 1–256 characters. */
 const lineOfText = z
@@ -40,7 +40,7 @@ export const evalRunBody = record('EvalRunRequest', {
   content: z
     .string()
     .min(1)
-    .max(evalFile_characters_max)
+    .max(maxEvalFileChars)
     .describe(
       'The file as text, up to 8 Mi characters and 20,000 cases with their repeats. Only ids, groups, clusters, outcomes and numbers are stored.',
     ),

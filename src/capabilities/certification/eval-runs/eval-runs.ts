@@ -14,8 +14,8 @@ import { createEvalReader, type EvalReader } from './eval-reader.ts'
 import {
   type EvalRunBody,
   evalRunBody,
-  evalRunBody_bytes_max,
   evalRunSchema,
+  maxEvalRunBodyBytes,
   toEvalRunReply,
 } from './eval-run-schema.ts'
 import { EvalFileFault } from './read-cases.ts'
@@ -32,7 +32,7 @@ const url = '/api/v1/reliability/phase10/eval-runs'
 const list = 'eval runs'
 
 /** Maximum eval runs of a project. */
-export const evalRuns_max = 10_000
+export const maxEvalRuns = 10_000
 
 export type EvalRunDeps = { db: EvalRunDb; clock: Clock }
 
@@ -56,7 +56,7 @@ export function postEvalRun({ db, clock }: EvalRunDeps): Route {
     auth: 'jwt_or_key',
     scope: writes,
     body: evalRunBody,
-    body_bytes_max: evalRunBody_bytes_max,
+    body_bytes_max: maxEvalRunBodyBytes,
     reply: evalRunSchema,
     also: {
       status: 200,
@@ -68,7 +68,7 @@ export function postEvalRun({ db, clock }: EvalRunDeps): Route {
       const { project_id } = caller
       const read = await readCases(reader, body, { project_id, signal })
       const run = toRun(body, read, { caller, at: new Date(clock.now_ms()) })
-      const limits = { cases: read.cases, runs_max: evalRuns_max }
+      const limits = { cases: read.cases, runs_max: maxEvalRuns }
       const stored = await insertEvalRun(db, run, limits)
       if (stored === 'full') throw limitReached()
       return new Answer(toEvalRunReply(stored.run), { status: stored.is_new ? 201 : 200 })
@@ -118,7 +118,7 @@ function toRun(
 }
 
 function limitReached(): Problem {
-  const detail = `The project has ${evalRuns_max} eval runs, the maximum. Delete some first.`
+  const detail = `The project has ${maxEvalRuns} eval runs, the maximum. Delete some first.`
   return problem('limit_reached', { detail })
 }
 

@@ -1,5 +1,5 @@
 import type { z } from 'zod'
-import { type EvalCase, evalCase, evalCaseId, evalCases_max } from '../evidence/eval-case.ts'
+import { type EvalCase, evalCase, evalCaseId, maxEvalCases } from '../evidence/eval-case.ts'
 
 /** A fault of an eval file at a line, counted from 1. */
 export type LineFault = { line: number; detail: string }
@@ -47,8 +47,8 @@ export function collectCases(): CaseCollector {
     }
     lines.set(id, line)
     cases.push(one)
-    if (cases.length > evalCases_max) {
-      refuse([{ line, detail: `expected at most ${evalCases_max} cases with repeats` }])
+    if (cases.length > maxEvalCases) {
+      refuse([{ line, detail: `expected at most ${maxEvalCases} cases with repeats` }])
     }
   }
   return {

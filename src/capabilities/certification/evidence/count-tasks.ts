@@ -15,7 +15,7 @@ export type TaskCounter = {
 }
 
 /** Difference of the clocks of client and store that is accepted. */
-const clockSkew_ms = 300_000
+const clockSkewMs = 300_000
 
 /** Opens a counter. Only `created_at` is trusted: a client chooses all other times of its tasks. */
 export function openTaskCounter({ looks, read_at }: CountContext): TaskCounter {
@@ -31,7 +31,7 @@ export function openTaskCounter({ looks, read_at }: CountContext): TaskCounter {
       const isLate = known.some(({ end_ms, read_ms }) => started_ms < end_ms && stored_ms > read_ms)
       stored.push(stored_ms)
       contents.add(contentOf(row))
-      sums.late += Number(isLate || started_ms > stored_ms + clockSkew_ms)
+      sums.late += Number(isLate || started_ms > stored_ms + clockSkewMs)
       sums.running += Number(row.state === 'running')
       sums.unanalysed += Number(!row.is_analysed)
       sums.unchecked += Number(row.is_analysed && row.is_unchecked)

@@ -10,7 +10,7 @@ export const imageDigest = z
   .meta({ id: 'ImageDigest', description: 'Digest of an image: `sha256:` and 64 hex digits.' })
 
 /** Maximum cases of one eval run, repeats included. */
-export const evalCases_max = 20_000
+export const maxEvalCases = 20_000
 
 const text = z.string().min(1).max(256)
 
@@ -31,7 +31,7 @@ export const evalCase = record('EvalCase', {
   passed: z
     .boolean()
     .nullable()
-    .describe('Whether the case passed; null for a skipped case, which is no sample.'),
+    .describe('Whether the case passed; null for a skipped case, which is not a sample.'),
   score: z.number().min(0).max(1).nullable().default(null),
   duration_ms: z.number().min(0).max(1e12).nullable().default(null),
   cost_usd: z.number().min(0).max(1e6).nullable().default(null),

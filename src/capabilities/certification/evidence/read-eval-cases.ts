@@ -4,7 +4,7 @@ import { type EvalCase, evalCaseId } from './eval-case.ts'
 import { pseudonym } from './task-item.ts'
 
 /** Maximum eval runs of one certification, including those of earlier looks. */
-export const evalRuns_max = 50
+export const maxEvalRuns = 50
 
 /** The cases of eval runs as evidence, and the runs that count. */
 export type EvalCasesRead = {

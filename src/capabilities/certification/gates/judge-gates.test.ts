@@ -296,7 +296,7 @@ describe('regression', () => {
     }))
   const hard = (index: number) => index % 2 === 0
 
-  test('is paired when both ran the same cases: what is hard for both is no noise', () => {
+  test('is paired when both ran the same cases: what is hard for both is not noise', () => {
     const release = side(hard)
     const paired = judge({ gates: [gate] }, { release, baseline: side(hard) })
     expect(paired).toMatchObject({ verdict: 'certified', gates: [{ estimate: 0, baseline_n: 80 }] })
@@ -305,7 +305,7 @@ describe('regression', () => {
     expect(unpaired.verdict).toBe('inconclusive')
   })
 
-  test('fails when the drop is surely larger, and is no drop when it got better', () => {
+  test('fails when the drop is surely larger, and is not a drop when it got better', () => {
     const [good, bad] = [side(() => true), side(hard)]
     const worse = judge({ gates: [gate] }, { release: bad, baseline: good })
     expect(worse).toMatchObject({ verdict: 'rejected', gates: [{ estimate: 0.5 }] })

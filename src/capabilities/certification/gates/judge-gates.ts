@@ -44,14 +44,14 @@ export type Judgement = {
 }
 
 /** Clusters below which a gate has a warning. */
-export const clustersWarning_min = 50
+export const minClustersWarning = 50
 
 /** Share of the accepted items that may be pending. */
-const pendingShare_max = 0.005
+const maxPendingShare = 0.005
 
 /** Returns whether no item of a window is lost, and at most the allowed share is pending. */
 export function isComplete({ lost, pending, accepted }: Completeness): boolean {
-  return lost === 0 && pending <= pendingShare_max * accepted
+  return lost === 0 && pending <= maxPendingShare * accepted
 }
 
 /**
@@ -137,7 +137,7 @@ function resultOf(gate: Gate, { tests, failing, tail }: Tested): GateResult {
     interval: n === 0 ? null : (test.bounds(tail) ?? null),
     reason: isSpanned ? 'interval_spans_limit' : test.reason,
     warnings: [
-      ...(clusters < clustersWarning_min ? ['few_clusters'] : []),
+      ...(clusters < minClustersWarning ? ['few_clusters'] : []),
       ...(test.warnings ?? []),
     ],
   }

@@ -113,7 +113,7 @@ function sealedFor(secret_key: string, about: string) {
 }
 
 /** Maximum public keys of the key set, newest first. */
-const publicKeys_max = 100
+const maxPublicKeys = 100
 
 /** Returns the public keys of statements, those of earlier signing keys included. */
 export async function readPublicKeySet(db: CertificationDb): Promise<{ keys: JsonWebKey[] }> {
@@ -121,7 +121,7 @@ export async function readPublicKeySet(db: CertificationDb): Promise<{ keys: Jso
     .selectFrom('certification_keys')
     .select('public_jwk')
     .orderBy('created_at', 'desc')
-    .limit(publicKeys_max)
+    .limit(maxPublicKeys)
     .execute()
   return toJwks(rows.map(({ public_jwk }) => createPublicKey({ key: public_jwk, format: 'jwk' })))
 }

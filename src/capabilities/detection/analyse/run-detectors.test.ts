@@ -9,7 +9,7 @@ import { loopDetectors } from '../detectors/index.ts'
 import { placesOfSteps } from '../facts/finding-parts.ts'
 import { createReconstruction, type TaskRun } from '../reconstruction/index.ts'
 import { createSettingsSchema } from '../settings/detector-settings.ts'
-import { applyLoopPrecedence, findingsPerDetector_max, runDetectors } from './run-detectors.ts'
+import { applyLoopPrecedence, maxFindingsPerDetector, runDetectors } from './run-detectors.ts'
 
 const finding: FindingDraft = {
   kind: 'failure',
@@ -110,7 +110,7 @@ test('runs only the requested and enabled detectors', () => {
 })
 
 test('limits the findings of one detector and reports it', () => {
-  const many = Array.from({ length: findingsPerDetector_max + 5 }, (_, at) => ({
+  const many = Array.from({ length: maxFindingsPerDetector + 5 }, (_, at) => ({
     ...finding,
     anchor: `${at}`,
   }))

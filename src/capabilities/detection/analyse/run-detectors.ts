@@ -16,11 +16,11 @@ import type { DetectionSettings } from '../settings/detector-settings.ts'
  * Maximum units of work (about a comparison each) of one detector on one run. The busiest detector
  * needs about a million for 5,000 steps; the limit stops runs built to be expensive.
  */
-const workUnits_max = 20_000_000
+const maxWorkUnits = 20_000_000
 /** Maximum wall-clock time of one detector on one run. */
-const detectorTime_ms_max = 10_000
+const maxDetectorTimeMs = 10_000
 /** Maximum findings of one detector in one run; more add no information. */
-export const findingsPerDetector_max = 200
+export const maxFindingsPerDetector = 200
 
 type RunOptions = {
   /** Names of the detectors to run; default: all. Unknown names run nothing. */
@@ -86,10 +86,10 @@ function runDetector(
     const known = detector.settings.parse(thresholds)
     const budget = createBudget(options)
     const findings = detector.detect(run, known, budget, options.prior)
-    detected.findings.push(...findings.slice(0, findingsPerDetector_max))
+    detected.findings.push(...findings.slice(0, maxFindingsPerDetector))
     const gap = detector.findGap?.(run)
-    if (findings.length > findingsPerDetector_max)
-      addNotAnalysed(detected, name, `only the first ${findingsPerDetector_max} findings are kept`)
+    if (findings.length > maxFindingsPerDetector)
+      addNotAnalysed(detected, name, `only the first ${maxFindingsPerDetector} findings are kept`)
     else if (gap !== undefined) detected.not_checked.push({ detector: name, reason: gap })
     else detected.analysed.push(name)
     countValues(run, detector, detected)
@@ -114,8 +114,8 @@ function countValues(run: TaskRun, detector: Detector, detected: DetectorResults
 
 function createBudget({ work_units_max, time_ms_max, now_ms }: RunOptions): WorkBudget {
   return createWorkBudget({
-    units_max: work_units_max ?? workUnits_max,
-    time_ms_max: time_ms_max ?? detectorTime_ms_max,
+    units_max: work_units_max ?? maxWorkUnits,
+    time_ms_max: time_ms_max ?? maxDetectorTimeMs,
     ...(now_ms !== undefined && { now_ms }),
   })
 }

@@ -8,7 +8,7 @@ import {
   findingKinds,
   verificationTypes,
 } from '../../../model/finding-kind.ts'
-import { findingPlaces_max } from '../contract.ts'
+import { maxFindingPlaces } from '../contract.ts'
 import { detectors, failureDetectors } from './index.ts'
 
 const send = { name: 'send_email', args: { to: 'a' } }
@@ -65,7 +65,7 @@ test('findings are valid for every run', () => {
       expect(new Set(keys).size).toBe(keys.length)
       for (const { places, evidence, summary, recovered, severity, confidence } of found) {
         expect(places.length).toBeGreaterThan(0)
-        expect(places.length).toBeLessThanOrEqual(findingPlaces_max)
+        expect(places.length).toBeLessThanOrEqual(maxFindingPlaces)
         expect(() => JSON.stringify(evidence)).not.toThrow()
         expect(summary).toMatch(/\.$/)
         expect(confidence).toBeGreaterThan(0)

@@ -44,11 +44,11 @@ export function findSuccessClaims(text: string): string[] {
 /** Returns the refusing sentence if the answer starts with a refusal. */
 export function findRefusal(text: string): string | undefined {
   return splitSentences(text)
-    .slice(0, refusalSentences_max)
+    .slice(0, maxRefusalSentences)
     .find((sentence) => hasAny(sentence, refusals) && !isAsked(sentence))
 }
 
-const refusalSentences_max = 3
+const maxRefusalSentences = 3
 
 /** Returns the last sentence if it announces the model's next action. */
 export function findAnnouncement(text: string): string | undefined {

@@ -4,7 +4,7 @@ import { remember } from './remember.ts'
 
 /**
  * Reason why a call failed. `context_overflow` is reported by the context detectors, not as a
- * failure; a client that disconnects is no failure.
+ * failure; a client that disconnects is not a failure.
  */
 export type CallFault =
   | Extract<FindingType<'failure'>, `provider_${string}` | 'content_filter'>

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { agentRun } from '../../../../test/corpus/agent-run.ts'
 import { runOf } from '../../../../test/support/detect-one.ts'
-import { memoryEntries_max } from '../contract.ts'
+import { maxMemoryEntries } from '../contract.ts'
 import { readContextMemory } from './dialogues.ts'
 
 /** Valid statements after these user messages, as `slot=value`. */
@@ -85,5 +85,5 @@ test('has a maximum size', () => {
     run.user(lines.map((line) => line.replace('key', `key${'abcdefghijkl'[at]}`)).join('\n'))
     run.assistant('Ok.')
   }
-  expect(readContextMemory(runOf(run)).entries).toHaveLength(memoryEntries_max)
+  expect(readContextMemory(runOf(run)).entries).toHaveLength(maxMemoryEntries)
 })

@@ -1,7 +1,7 @@
 import {
   type ContextMemory,
   type MemoryEntry,
-  memoryEntries_max,
+  maxMemoryEntries,
   type Statement,
 } from '../contract.ts'
 import type { Message, ModelCall, Place, Step, TaskRun, Thread } from '../reconstruction/index.ts'
@@ -202,7 +202,7 @@ function replaceStatements(
     entries.delete(key)
     entries.set(key, { ...statement, ...said })
   }
-  return [...entries.values()].slice(-memoryEntries_max)
+  return [...entries.values()].slice(-maxMemoryEntries)
 }
 
 /** Tells whether a later statement of the user replaces an entry of the same group, in any unit. */

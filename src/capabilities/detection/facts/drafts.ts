@@ -1,5 +1,5 @@
 import type { FindingType } from '../../../model/finding-kind.ts'
-import { type Evidence, type FindingDraft, findingPlaces_max, type Severity } from '../contract.ts'
+import { type Evidence, type FindingDraft, maxFindingPlaces, type Severity } from '../contract.ts'
 import type { Place, TaskRun, ToolUse } from '../reconstruction/index.ts'
 import {
   cutText,
@@ -135,7 +135,7 @@ export function toFailureDraft(failure: Failure): FindingDraft {
     end_step,
     period: null,
     repeats: failure.repeats ?? null,
-    places: failure.places.slice(0, findingPlaces_max).map(placeOf),
+    places: failure.places.slice(0, maxFindingPlaces).map(placeOf),
     ...failure.waste,
     recovered,
     confidence: failure.confidence ?? 1,

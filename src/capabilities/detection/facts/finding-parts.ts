@@ -1,10 +1,5 @@
 import { dollars_max, nanoDollarsFrom } from '../../../kernel/dollars.ts'
-import {
-  evidenceText_chars_max,
-  findingPlaces_max,
-  type Severity,
-  severities,
-} from '../contract.ts'
+import { maxEvidenceTextChars, maxFindingPlaces, type Severity, severities } from '../contract.ts'
 import type { ModelCall, Place, Step, TaskRun, ToolUse } from '../reconstruction/index.ts'
 
 /**
@@ -32,8 +27,8 @@ export function placeKey({ trace_id, observation_id }: Place): string {
 }
 
 function keepEnds(steps: readonly number[]): readonly number[] {
-  if (steps.length <= findingPlaces_max) return steps
-  const half = Math.floor(findingPlaces_max / 2)
+  if (steps.length <= maxFindingPlaces) return steps
+  const half = Math.floor(maxFindingPlaces / 2)
   return [...steps.slice(0, half), ...steps.slice(steps.length - half)]
 }
 
@@ -94,7 +89,7 @@ export function severityRank(severity: Severity): number {
 }
 
 /** Cuts a text for evidence to `chars_max` with an ellipsis, never within a surrogate pair. */
-export function cutText(text: string, chars_max = evidenceText_chars_max): string {
+export function cutText(text: string, chars_max = maxEvidenceTextChars): string {
   if (text.length <= chars_max) return text
   const end = isHighSurrogate(text.charCodeAt(chars_max - 2)) ? chars_max - 2 : chars_max - 1
   return `${text.slice(0, end)}…`
@@ -116,7 +111,7 @@ export function wasteOf(run: TaskRun, calls: readonly ModelCall[]): Waste {
 export function placesOfUses(uses: readonly ToolUse[]): Place[] {
   const places = new Map<string, Place>()
   for (const { asked_by, answered_by } of uses) {
-    if (places.size >= findingPlaces_max) break
+    if (places.size >= maxFindingPlaces) break
     places.set(placeKey(asked_by), placeOf(asked_by))
     if (answered_by !== null) places.set(placeKey(answered_by), placeOf(answered_by))
   }

@@ -105,14 +105,14 @@ const blind = new Set(
     'receive consume random dice coin uuid screenshot snapshot capture'
   ).split(' '),
 )
-const blindResult_chars_max = 60
+const maxBlindResultChars = 60
 /** Placeholder for a picture or a file, which can differ each time; “file not found” is a fact. */
 const placeholder =
   /^\W{0,4}(?:image|screenshot|binary|picture|file)\b(?!.{0,40}\b(?:not|no|cannot|missing|failed|empty|denied)\b).{0,40}$/i
 
 function isBlind(use: ToolUse): boolean {
   const { result } = use
-  if (result === null || result.length > blindResult_chars_max) return false
+  if (result === null || result.length > maxBlindResultChars) return false
   return actionWordsOf(use).some((word) => blind.has(word)) || placeholder.test(result)
 }
 

@@ -18,7 +18,7 @@ type SeenTexts = {
   hasFacts: 'results' | 'document' | 'none'
   /** Why a value that is missing in the texts may have been seen all the same. */
   gap: string | undefined
-  /** Arguments of successful calls: their ids are no inventions of the answer. */
+  /** Arguments of successful calls: their ids are not inventions of the answer. */
   asked: readonly SeenText[]
   /** How often it used each tool, with success. */
   counts: readonly SeenText[]

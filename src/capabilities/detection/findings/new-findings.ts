@@ -6,7 +6,7 @@ import {
   type ContextMemory,
   type Evidence,
   type FindingDraft,
-  findingPlaces_max,
+  maxFindingPlaces,
   type ValueCounts,
 } from '../contract.ts'
 import { detectors } from '../detectors/index.ts'
@@ -73,11 +73,11 @@ type RunFacts = Pick<TaskRun, 'project_id' | 'task_id' | 'calls' | 'steps' | 'to
 type DetectorOfType = (type: string) => { name: string; version: number } | undefined
 
 /** Maximum findings of one task; the worst are kept. */
-const taskFindings_max = 500
+const maxTaskFindings = 500
 
 /**
  * Converts drafts to findings to store. Of drafts with the same type and anchor the first is kept;
- * above `taskFindings_max` the worst are kept.
+ * above `maxTaskFindings` the worst are kept.
  */
 export function toNewFindings(
   run: RunFacts,
@@ -87,7 +87,7 @@ export function toNewFindings(
   const starts = startsOf(run)
   const found = new Map<string, NewFinding>()
   for (const draft of sortWorstFirst(drafts)) {
-    if (found.size >= taskFindings_max) break
+    if (found.size >= maxTaskFindings) break
     const finding = toNewFinding(run, draft, { starts, detector: detectorOf(draft.type) })
     if (!found.has(finding.finding_id)) found.set(finding.finding_id, finding)
   }
@@ -103,7 +103,7 @@ function getFindingId(
 }
 
 function sortWorstFirst(drafts: readonly FindingDraft[]): readonly FindingDraft[] {
-  if (drafts.length <= taskFindings_max) return drafts
+  if (drafts.length <= maxTaskFindings) return drafts
   return drafts.toSorted((a, b) => severityRank(b.severity) - severityRank(a.severity))
 }
 
@@ -113,7 +113,7 @@ function toNewFinding(
   { starts, detector }: { starts: CallStarts; detector: ReturnType<DetectorOfType> },
 ): NewFinding {
   const { project_id, task_id } = run
-  const places = draft.places.slice(0, findingPlaces_max)
+  const places = draft.places.slice(0, maxFindingPlaces)
   return {
     finding_id: getFindingId(run, draft),
     ...{ project_id, task_id },

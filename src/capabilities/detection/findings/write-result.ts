@@ -55,7 +55,7 @@ type WriteOutcome =
   | { outcome: 'gone' }
 
 /** Maximum later tasks analysed again when the context memory changes. */
-const laterTasks_max = 100
+const maxLaterTasks = 100
 
 /**
  * Writes a result in one transaction that locks the task: the changes of findings, the verdict, and
@@ -85,7 +85,7 @@ export async function writeResult(
     await writeDetection(trx, snapshot, toColumns(result, before), result)
     if (result.judging !== undefined) await markJudging(trx, snapshot, result.judging, before)
     if (hasChanged(before.ledger, result.ledger)) {
-      await markKnownDue(trx, await findLaterTasks(trx, facts, laterTasks_max))
+      await markKnownDue(trx, await findLaterTasks(trx, facts, maxLaterTasks))
     }
     const changed = new Set([...put.map(({ finding_id }) => finding_id), ...withdrawn])
     const now = changed.size === 0 ? [] : await findingsOf(trx, snapshot)
@@ -141,11 +141,11 @@ function toColumns(result: TaskResult, before: TaskDetection) {
 
 /** Maximum tools of a task, and characters of a name. */
 const tools_max = 100
-const toolName_chars_max = 128
+const maxToolNameChars = 128
 
 /** Returns the names of the tools that the task called, sorted. */
 function toolNames({ tools }: TaskRun): string[] {
-  const names = tools.map(({ name }) => storableText(name.slice(0, toolName_chars_max)))
+  const names = tools.map(({ name }) => storableText(name.slice(0, maxToolNameChars)))
   return [...new Set(names)].toSorted().slice(0, tools_max)
 }
 

@@ -229,20 +229,20 @@ const summaryWords =
 export function isRestated(state: RunState, head: Head, message: HistoryMessage): boolean {
   if (message.role === 'tool' || message.role === 'system') return false
   const words = readWords(message.text.slice(0, restated_chars_max))
-  if (words.size < restatedWords_min) return false
+  if (words.size < minRestatedWords) return false
   const lost = new Set<string>()
-  for (const id of head.ids.slice(head.systems).slice(-restatedMessages_max)) {
+  for (const id of head.ids.slice(head.systems).slice(-maxRestatedMessages)) {
     const text = state.messages[id]?.text.slice(0, restated_chars_max) ?? ''
     for (const word of readWords(text)) lost.add(word)
   }
   const known = [...words].filter((word) => lost.has(word)).length
-  return known >= words.size * restatedShare_min
+  return known >= words.size * minRestatedShare
 }
 
 const restated_chars_max = 2_000
-const restatedMessages_max = 200
-const restatedWords_min = 8
-const restatedShare_min = 0.5
+const maxRestatedMessages = 200
+const minRestatedWords = 8
+const minRestatedShare = 0.5
 
 function readWords(text: string): Set<string> {
   return new Set(text.toLowerCase().match(/[\p{L}\d]{4,40}/gu))

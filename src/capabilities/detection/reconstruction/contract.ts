@@ -50,7 +50,7 @@ export type ModelCall = Place & {
   is_only_new?: boolean
   /** Tools declared in the request; undefined if it did not list them or content is off. */
   tools: readonly DeclaredTool[] | undefined
-  /** The failed call just before with the same request; null if this call is no retry. */
+  /** The failed call just before with the same request; null if this call is not a retry. */
   retry_of: number | null
 }
 

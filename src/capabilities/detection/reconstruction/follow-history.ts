@@ -150,12 +150,12 @@ function findRelatedHead(
     if (head === undefined || !isKnownIn(head, reported, messages)) continue
     const aligned = alignHistories(head, messages)
     if (aligned.kept > (best?.aligned.kept ?? 0)) best = { head, aligned }
-    if (aligned.kept > 0 && aligned.lost.length <= lostFew_max && head.left_by === undefined) break
+    if (aligned.kept > 0 && aligned.lost.length <= maxLostFew && head.left_by === undefined) break
   }
   return best
 }
 
-const lostFew_max = 4
+const maxLostFew = 4
 
 function isKnownIn(
   head: Head,
@@ -215,7 +215,7 @@ function startOrReset(state: RunState, sent: SentHistory): FollowedHistory {
   const latest = state.heads.findLast(({ left_by }) => left_by === undefined)
   const same = latest === undefined ? 'no' : compareAgents(state, latest, sent)
   if (latest !== undefined && same !== 'no') {
-    const first = fresh.slice(0, summaryAt_max + 1)
+    const first = fresh.slice(0, maxSummaryAt + 1)
     const isCompacted = first.some((one) => isSummary(one) || isRestated(state, latest, one))
     const isWaiting = (state.lines[latest.thread]?.open.length ?? 0) > 0
     const kind = isCompacted ? 'compacted' : 'reset'
@@ -233,10 +233,10 @@ function startOrReset(state: RunState, sent: SentHistory): FollowedHistory {
 }
 
 /** Highest index of a summary: after the system texts and the user's first message. */
-const summaryAt_max = 2
+const maxSummaryAt = 2
 
 /** Minimum calls of a thread to distinguish a reset from a start. */
-const resetCalls_min = 2
+const minResetCalls = 2
 
 /**
  * Tells whether a history that shares nothing with the latest one still belongs to the same agent:
@@ -248,7 +248,7 @@ function compareAgents(
   { row, fresh }: SentHistory,
 ): 'by_system' | 'maybe' | 'no' {
   const thread = state.threads[latest.thread]
-  if (thread === undefined || thread.calls.length < resetCalls_min) return 'no'
+  if (thread === undefined || thread.calls.length < minResetCalls) return 'no'
   if (thread.agent_name !== row.agent_name) return 'no'
   if (row.start_time < latest.end_time || row.start_time - latest.end_time > reuse_ns) return 'no'
   const systems = fresh.filter(({ role }) => role === 'system')

@@ -31,9 +31,9 @@ type HeadAnswer = { message: number; reported: HistoryMessage }
 /** Maximum remembered histories; the least recently used is dropped first. */
 const heads_max = 64
 /** Maximum remembered histories that one thread left. */
-const leftHeads_max = 4
+const maxLeftHeads = 4
 /** Maximum characters of JSON text kept by all heads together. */
-const rawChars_max = 1_000_000
+const maxRawChars = 1_000_000
 
 /** Creates the head of an empty history. */
 export function newHead(thread: number, call: number): Head {
@@ -64,7 +64,7 @@ export function useHead(heads: Head[], head: Head): void {
   for (let index = heads.length - 1; index >= 0; index--) {
     const one = heads[index]
     chars += (one?.raw?.length ?? 0) + (one?.prompt.length ?? 0)
-    if (one !== undefined && chars > rawChars_max) {
+    if (one !== undefined && chars > maxRawChars) {
       one.raw = undefined
       one.prompt = ''
     }
@@ -78,7 +78,7 @@ export function leaveHead(heads: Head[], head: Head, by: HistoryBreak): void {
   head.prompt = ''
   const left = heads.filter(({ thread, left_by }) => thread === head.thread && left_by)
   const [oldest] = left
-  if (left.length > leftHeads_max && oldest !== undefined) heads.splice(heads.indexOf(oldest), 1)
+  if (left.length > maxLeftHeads && oldest !== undefined) heads.splice(heads.indexOf(oldest), 1)
 }
 
 /** Tells whether a message of a history is the model's answer, in any convention. */

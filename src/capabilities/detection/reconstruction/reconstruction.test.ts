@@ -279,7 +279,7 @@ describe('parallel agents', () => {
     ])
     expect(run.tools.filter(({ orphan }) => orphan !== null)).toEqual([])
   })
-  test('an agent that only shares the user messages is no break', () => {
+  test('an agent that only shares the user messages is not a break', () => {
     let run = agentRun('router').system('You answer.').user('u0')
     for (let at = 1; at < 4; at++) {
       const user = `u${at - 1}`

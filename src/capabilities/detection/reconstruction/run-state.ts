@@ -101,10 +101,10 @@ export const bounds = {
   messages_max: 100_000,
   tools_max: 50_000,
   /** Results in calls without a history, including results that no call asked for. */
-  resultCounts_max: 100_000,
-  /** Approximate characters of all texts; later texts are cut to `lateText_chars_max`. */
+  maxResultCounts: 100_000,
+  /** Approximate characters of all texts; later texts are cut to `maxLateTextChars`. */
   text_chars_sum_max: 16_000_000,
-  lateText_chars_max: 512,
+  maxLateTextChars: 512,
 } as const
 
 /** Creates the state of an empty run. */
@@ -145,7 +145,7 @@ export function createState(
 /** Returns the text as the run keeps it, and counts its characters. */
 export function holdText(state: RunState, text: string): string {
   const isLate = state.chars > bounds.text_chars_sum_max
-  const chars = isLate ? bounds.lateText_chars_max : text_chars_max
+  const chars = isLate ? bounds.maxLateTextChars : text_chars_max
   if (isLate && text.length > chars) {
     state.left_out.add(`texts beyond ${bounds.text_chars_sum_max} characters in total are cut`)
   }
@@ -172,7 +172,7 @@ export function holdReasoning(state: RunState, text: string): Pick<Step, 'reason
 }
 
 /** Maximum further records remembered of one call. */
-const furtherRecords_max = 16
+const maxFurtherRecords = 16
 
 /** Remembers a further record of a call, by the observation id of the call. */
 export function noteFurtherRecord(state: RunState, counted: string, place: Place): void {
@@ -183,7 +183,7 @@ export function noteFurtherRecord(state: RunState, counted: string, place: Place
     if (furtherRecords.size < bounds.calls_max) {
       furtherRecords.set(counted, [{ trace_id, observation_id }])
     }
-  } else if (known.length < furtherRecords_max) known.push({ trace_id, observation_id })
+  } else if (known.length < maxFurtherRecords) known.push({ trace_id, observation_id })
 }
 
 /** Adds an empty thread. */

@@ -112,7 +112,7 @@ describe('results of calls without a history', () => {
 
   test('are left out beyond a limit, and the run reports it', () => {
     const per_row = 1_000
-    const rows = Array.from({ length: bounds.resultCounts_max / per_row + 1 }, (_, row) =>
+    const rows = Array.from({ length: bounds.maxResultCounts / per_row + 1 }, (_, row) =>
       brings(
         `r${String(row).padStart(3, '0')}`,
         row,

@@ -192,8 +192,8 @@ function selectNew(state: RunState, results: readonly ToolResult[]): Set<number>
     here.set(key, times)
     const known = resultCounts.get(key)
     if (times <= (known ?? 0)) continue
-    if (known === undefined && resultCounts.size >= bounds.resultCounts_max) {
-      left_out.add(`results of calls without a history beyond ${bounds.resultCounts_max}`)
+    if (known === undefined && resultCounts.size >= bounds.maxResultCounts) {
+      left_out.add(`results of calls without a history beyond ${bounds.maxResultCounts}`)
       continue
     }
     resultCounts.set(key, times)
@@ -246,9 +246,9 @@ function findOpenByName(state: RunState, thread: number, name: string): number[]
 }
 
 /** Longer keys are replaced by their digest, to save memory. */
-const keyLength_max = 64
+const maxKeyLength = 64
 
 function resultKey({ tool_call_id, content }: ToolResult): string {
   const key = `${tool_call_id}\n${content}`
-  return key.length > keyLength_max ? hash('sha256', key, 'base64') : key
+  return key.length > maxKeyLength ? hash('sha256', key, 'base64') : key
 }

@@ -12,7 +12,7 @@ export function findTextFault(text: string, kind: ToolKind): ToolFault | null {
   if (text.length > message_chars_max) return null
   const message = head.trim()
   const lines = message.split('\n', lines_max + 1).length
-  if (lines > (kind === 'reader' ? readerLines_max : lines_max)) return null
+  if (lines > (kind === 'reader' ? maxReaderLines : lines_max)) return null
   return beginsAsError(message) ? toTextFault(message.slice(0, headline_chars_max)) : null
 }
 
@@ -21,7 +21,7 @@ const end_chars_max = 2_000
 /** Error messages are short; longer texts quote something. */
 const message_chars_max = 4_000
 const lines_max = 40
-const readerLines_max = 3
+const maxReaderLines = 3
 const headline_chars_max = 400
 
 function toTextFault(text: string): ToolFault {

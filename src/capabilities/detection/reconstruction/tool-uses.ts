@@ -112,7 +112,7 @@ export function placeOf({ trace_id, observation_id }: Place): Place {
   return { trace_id, observation_id }
 }
 
-/** The call that contained a result; `is_quiet`: it can be a repetition, so it is no orphan. */
+/** The call that contained a result; `is_quiet`: it can be a repetition, so it is not an orphan. */
 type ResultOrigin = { thread: number; row: Observation; is_quiet: boolean }
 
 /**

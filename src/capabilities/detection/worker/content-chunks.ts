@@ -9,15 +9,15 @@ import { addEventContents } from './event-contents.ts'
 /** Approximate bytes of bodies per statement. */
 const chunk_bytes = 1024 * 1024
 /** Assumed size of an unknown body, as of spans, until the first bodies are read. */
-const bodyGuess_bytes = 256 * 1024
-const bodyGuess_bytes_min = 4 * 1024
+const bodyGuessBytes = 256 * 1024
+const minBodyGuessBytes = 4 * 1024
 
 /** Bytes of an observation's bodies; 0 if unknown. */
 type Sized = { body_bytes: number }
 
 /** Splits observations into chunks whose bodies one statement reads: up to some bytes. */
 export function createChunks(bytes_max = chunk_bytes) {
-  let guess_bytes = bodyGuess_bytes
+  let guess_bytes = bodyGuessBytes
   return {
     /** Yields chunks; the size of unknown bodies may be learned between two of them. */
     *split<Item>(items: readonly Item[], sizeOf: (item: Item) => Sized): Generator<Item[]> {
@@ -36,7 +36,7 @@ export function createChunks(bytes_max = chunk_bytes) {
       if (chunk.length > 0) yield chunk
     },
     learn(rows: readonly Observation[]): void {
-      guess_bytes = Math.max(bodyGuess_bytes_min, getAverageBody(rows))
+      guess_bytes = Math.max(minBodyGuessBytes, getAverageBody(rows))
     },
   }
 }

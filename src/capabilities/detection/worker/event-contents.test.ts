@@ -155,7 +155,7 @@ describe('events are read', () => {
       rows.map(() => [first?.input, first?.output]),
     )
     expect(first?.output).toContain('In Kiel.')
-    // The events of one call are as many as a statement has.
+    // One call has as many events as a statement may have.
     const one = await addEventContents(storeOf(messages, 3), project_id, [bare])
     expect(one.rows[0]).toMatchObject({ content_state: 'full', output: '' })
   })

@@ -37,12 +37,12 @@ type KnownTask = {
 }
 
 /** Stored starts are rounded to milliseconds, and spans without a call can start earlier. */
-const analysisSlack_ms = 60_000
+const analysisSlackMs = 60_000
 
 /** Returns the request for the history of a task. */
 export function toHistoryRequest({ facts, epoch, history }: KnownTask): HistoryRequest {
   const { project_id, task_id, conversation_id, started_at, calls } = facts
-  const from_ms = Math.max(0, Date.parse(started_at) - analysisSlack_ms)
+  const from_ms = Math.max(0, Date.parse(started_at) - analysisSlackMs)
   return {
     ...{ project_id, task_id, epoch, calls, history },
     conversation_id: conversation_id ?? '',
@@ -57,7 +57,7 @@ type Store = Pick<
 
 /** Maximum versions per page, and per task. */
 const versions_max = 10_000
-const taskVersions_max = 20_000
+const maxTaskVersions = 20_000
 /**
  * Rows can become visible a little later than newer ones, so the read overlaps; versions already
  * read cost a row without content.
@@ -126,8 +126,8 @@ function selectWanted(
   for (const one of requests) {
     const history = one.history ?? new TaskHistory(one, one.epoch, one)
     const all = versions.get(one.task_id) ?? []
-    const read = all.slice(0, taskVersions_max)
-    if (read.length < all.length) history.left_out = `observations beyond ${taskVersions_max}`
+    const read = all.slice(0, maxTaskVersions)
+    if (read.length < all.length) history.left_out = `observations beyond ${maxTaskVersions}`
     const fresh = history.selectFresh(read)
     if (fresh === 'changed' || isLate(history, late)) continue
     if (one.is_compared === true && history.hasOthers(read)) continue
@@ -212,14 +212,14 @@ async function readVersions(
   const tasks = requests.map(({ task_id, from }) => ({ task_id, from }))
   const stored_from_ms = Math.max(0, getOldestStored(requests) - overlap_ms)
   let after: ObservationVersion | undefined
-  for (let read = 0; read <= tasks.length * taskVersions_max; ) {
+  for (let read = 0; read <= tasks.length * maxTaskVersions; ) {
     const position = after === undefined ? {} : { after }
     const pageRequest = { tasks, stored_from_ms, ...position, limit: versions_max }
     const page = await store.taskVersions(project_id, pageRequest)
     for (const version of page) {
       const known = byTask.get(version.task_id)
       if (known === undefined) byTask.set(version.task_id, [version])
-      else if (known.length <= taskVersions_max) known.push(version)
+      else if (known.length <= maxTaskVersions) known.push(version)
     }
     read += page.length
     after = page.at(-1)

@@ -25,10 +25,10 @@ import type { DetectionMeters, DetectionWork } from './detection-work.ts'
 import type { HistoryCache } from './task-history.ts'
 
 /** Due tasks counted for the gauge; the gauge stops at this number. */
-const countedDue_max = 10_000
+const maxCountedDue = 10_000
 
 /** The longest rest after analysing a large task, so that other tasks do not wait longer. */
-const loopRest_ms_max = 2_000
+const maxLoopRestMs = 2_000
 
 /**
  * Analyses tasks as they become due, until it is stopped. Several processes can run it: each claims
@@ -52,7 +52,7 @@ export function startWorker(ports: WorkPorts & { metrics: Metrics }): { stop(): 
       ports.meters.busy.inc(took_ms / 1_000)
       cache.dropIdle(ports.clock.now_ms())
       const rest_ms = (took_ms * (1 - settings.busy_share)) / settings.busy_share
-      await sleep(pause_ms ?? Math.min(rest_ms, loopRest_ms_max), stopping.signal)
+      await sleep(pause_ms ?? Math.min(rest_ms, maxLoopRestMs), stopping.signal)
     }
   }
   const ended = loop()
@@ -96,7 +96,7 @@ function watchDue(db: DetectionDb, metrics: Metrics, cache: HistoryCache): void 
   metrics.gauge({
     name: 'looptrace_detection_due_tasks',
     help: 'Tasks due for analysis, over all processes; counted up to 10,000.',
-    collect: async (gauge) => gauge.set((await countDue(db, countedDue_max)).tasks),
+    collect: async (gauge) => gauge.set((await countDue(db, maxCountedDue)).tasks),
   })
   metrics.gauge({
     name: 'looptrace_detection_cache_bytes',

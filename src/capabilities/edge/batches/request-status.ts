@@ -160,7 +160,7 @@ function statusOfReceipt(
   return nothingStored || settled.some(isDeadLetter) ? 'failed' : 'succeeded'
 }
 
-/** Counts items that the project's own policy leaves out, which is no failure. */
+/** Counts items that the project's own policy leaves out, which is not a failure. */
 function leftOutBy(entries: readonly LedgerEntry[]): number {
   let items = 0
   for (const { rejected } of entries) {

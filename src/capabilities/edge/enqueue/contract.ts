@@ -38,7 +38,7 @@ export type EnqueueOptions = {
 
 /**
  * Why a record is rejected: it does not fit into a message even compressed and without its content,
- * or a value does not fit its column (an id that is no UUID, a count below 0).
+ * or a value does not fit its column (an id that is not a UUID, a count below 0).
  */
 export type RecordRefusal = 'too_large' | 'not_encodable'
 

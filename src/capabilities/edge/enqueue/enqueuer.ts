@@ -5,7 +5,7 @@ import type { LedgerEntry } from '../../../model/ledger-entry.ts'
 import {
   type RowKind,
   rowFrameHeader,
-  rowFrameHeader_bytes,
+  rowFrameHeaderBytes,
   rowKinds,
 } from '../../../model/row-frame.ts'
 import type { OutgoingMessage, RetryLimits } from '../../../platform/queue/index.ts'
@@ -14,7 +14,7 @@ import { type DraftOf, rowFormat } from '../../storage/row-format/index.ts'
 import type { EnqueueOptions, Enqueuer, IngestRequest, RecordRefusal } from './contract.ts'
 import { createEnqueueMeters, type EnqueueMeters } from './enqueue-meters.ts'
 import { FramePublisher, refusedEntry, type WindowLimits } from './frame-publisher.ts'
-import { compressRow, encodeTrailer, OpenFrame, trailerBytes_max } from './open-frame.ts'
+import { compressRow, encodeTrailer, maxTrailerBytes, OpenFrame } from './open-frame.ts'
 import { estimateBytes, PendingRequest } from './pending-request.ts'
 
 export type EnqueuerOptions = {
@@ -56,15 +56,15 @@ export function createEnqueuer(options: EnqueuerOptions): Enqueuer {
   return new FramingEnqueuer(options)
 }
 
-const defaultFrame_bytes = 128 * 1024
+const defaultFrameBytes = 128 * 1024
 const defaultFrame_age_ms = 5
 const defaultWindow: WindowLimits = { messages_max: 64, bytes_max: 32 * 1024 * 1024 }
 const defaultRetry: RetryLimits = { attempts_max: 3, delay_ms: 100 }
 /** Room after a full frame, so that its last text is written without measuring it first. */
 const slack_bytes = 4096
 /** Maximum projects with an open frame; beyond it all frames are published early. */
-const openFrames_max = 64
-const retryAfter_s = 2
+const maxOpenFrames = 64
+const retryAfterSeconds = 2
 
 type RowDraft<Kind extends RowKind> = { kind: Kind; draft: DraftOf<Kind>; index: number }
 
@@ -86,7 +86,7 @@ class FramingEnqueuer implements Enqueuer {
   constructor(options: EnqueuerOptions) {
     const { metrics, clock, logger, retry = defaultRetry, window = defaultWindow } = options
     this.#options = options
-    this.#frame_bytes = options.frame_bytes ?? defaultFrame_bytes
+    this.#frame_bytes = options.frame_bytes ?? defaultFrameBytes
     this.#meters = createEnqueueMeters(metrics, () => this.#inflight_bytes)
     this.#publisher = new FramePublisher({
       publish: (message) => options.publish(message),
@@ -124,7 +124,7 @@ class FramingEnqueuer implements Enqueuer {
   #refused(reason: 'closed' | 'inflight_full'): Promise<never> {
     this.#meters.failed(reason)
     const code = reason === 'closed' ? 'shutting_down' : 'overloaded'
-    return Promise.reject(problem(code, { retry_after_s: retryAfter_s }))
+    return Promise.reject(problem(code, { retry_after_s: retryAfterSeconds }))
   }
 
   /** Encodes a request without a pause until the window is full; never rejects. */
@@ -177,7 +177,7 @@ class FramingEnqueuer implements Enqueuer {
       return undefined
     }
     const row = frame.takeBack(start)
-    const needed_bytes = rowFrameHeader_bytes + row.length + trailerBytes_max(pending)
+    const needed_bytes = rowFrameHeaderBytes + row.length + maxTrailerBytes(pending)
     if (needed_bytes > frame_bytes_max) return this.#putAlone(pending, rowDraft, row)
     this.#seal(frame, pending)
     const next = this.#frameFor(pending)
@@ -194,7 +194,7 @@ class FramingEnqueuer implements Enqueuer {
   ): Promise<void> {
     const { project_id } = pending.request
     const message_id = this.#messageIdFor(pending)
-    const other_bytes = rowFrameHeader_bytes + trailerBytes_max(pending)
+    const other_bytes = rowFrameHeaderBytes + maxTrailerBytes(pending)
     const compressed = await compressRow(
       {
         kind: rowDraft.kind,
@@ -232,7 +232,7 @@ class FramingEnqueuer implements Enqueuer {
     )
     if (pending.options.alone) this.#ownFrames.set(pending, frame)
     else {
-      if (this.#frames.size >= openFrames_max) this.#sealAll()
+      if (this.#frames.size >= maxOpenFrames) this.#sealAll()
       this.#frames.set(project_id, frame)
       const { frame_age_ms = defaultFrame_age_ms } = this.#options
       this.#timer ??= setTimeout(() => this.#sealAll(), frame_age_ms)
@@ -274,7 +274,7 @@ class FramingEnqueuer implements Enqueuer {
       if (entry) this.#publisher.report([entry])
       pending.resolve(pending.messages)
     } else {
-      const fault = { cause: pending.failure, retry_after_s: retryAfter_s }
+      const fault = { cause: pending.failure, retry_after_s: retryAfterSeconds }
       pending.reject(
         problem('overloaded', {
           ...fault,

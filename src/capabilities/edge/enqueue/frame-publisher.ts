@@ -25,7 +25,7 @@ type FramePublisherOptions = {
   onSettled(pending: PendingRequest): void
 }
 
-const logInterval_ms = 1_000
+const logIntervalMs = 1_000
 
 /** Publishes frames, and reuses their buffers. */
 export class FramePublisher {
@@ -75,7 +75,7 @@ export class FramePublisher {
   /** Logs an error, at most once a second. */
   log(error: unknown, message: string): void {
     const now_ms = this.#options.clock.now_ms()
-    if (now_ms - this.#logged_ms < logInterval_ms) return
+    if (now_ms - this.#logged_ms < logIntervalMs) return
     this.#logged_ms = now_ms
     this.#options.logger.error({ err: error }, message)
   }

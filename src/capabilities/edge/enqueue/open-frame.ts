@@ -4,8 +4,8 @@ import {
   type FrameReceipt,
   type RowKind,
   rowFrameHeader,
-  rowFrameHeader_bytes,
-  rowHeader_bytes,
+  rowFrameHeaderBytes,
+  rowHeaderBytes,
   rowKinds,
 } from '../../../model/row-frame.ts'
 import { ByteWriter } from '../../../platform/columnar/row-binary/index.ts'
@@ -43,7 +43,7 @@ export class OpenFrame {
     this.message_id = message_id
     this.#messageId = Buffer.from(message_id, 'latin1')
     this.#pooled = buffer
-    this.#writer = new ByteWriter(buffer, rowFrameHeader_bytes)
+    this.#writer = new ByteWriter(buffer, rowFrameHeaderBytes)
   }
 
   /** Returns true when rows of others follow those of the request: its rows must be contiguous. */
@@ -54,7 +54,7 @@ export class OpenFrame {
   /** Encodes a row at the end. Returns its start. Throws as the row writers do. */
   write<Kind extends RowKind>(kind: Kind, draft: DraftOf<Kind>): number {
     const writer = this.#writer
-    const start = writer.skip(rowHeader_bytes)
+    const start = writer.skip(rowHeaderBytes)
     try {
       rowWriters[kind](writer, draft, this.#messageId)
     } catch (error) {
@@ -62,7 +62,7 @@ export class OpenFrame {
       throw error
     }
     writer.putU8(start, rowKinds.indexOf(kind) + 1)
-    writer.putU32(start + 1, writer.at - start - rowHeader_bytes)
+    writer.putU32(start + 1, writer.at - start - rowHeaderBytes)
     return start
   }
 
@@ -114,7 +114,7 @@ export class OpenFrame {
       pool.give(this.#pooled)
       return undefined
     }
-    const rows_bytes = writer.at - rowFrameHeader_bytes
+    const rows_bytes = writer.at - rowFrameHeaderBytes
     writer.raw(encodeTrailer(this.project_id, this.#receipts))
     const written = writer.written()
     written.set(rowFrameHeader({ compressed: false, row_format: rowFormat, rows_bytes }))
@@ -129,7 +129,7 @@ export class OpenFrame {
 }
 
 /** Returns the maximum bytes of the trailer of a frame with rows of this request only. */
-export function trailerBytes_max(pending: PendingRequest): number {
+export function maxTrailerBytes(pending: PendingRequest): number {
   return trailer_bytes + pending.receipt_bytes
 }
 
@@ -183,9 +183,9 @@ function replaceFields<Draft extends object>(draft: Draft, fields: object): Draf
 
 function encodeRow<Kind extends RowKind>(kind: Kind, draft: DraftOf<Kind>, message_id: Buffer) {
   const writer = new ByteWriter(Buffer.allocUnsafe(writer_bytes))
-  writer.skip(rowHeader_bytes)
+  writer.skip(rowHeaderBytes)
   rowWriters[kind](writer, draft, message_id)
   writer.putU8(0, rowKinds.indexOf(kind) + 1)
-  writer.putU32(1, writer.at - rowHeader_bytes)
+  writer.putU32(1, writer.at - rowHeaderBytes)
   return writer.written()
 }

@@ -132,7 +132,7 @@ export type OtlpRequest<Item> = {
   warnings: Map<string, number>
 }
 
-/** The bytes are no export request. The message says where and what was expected. */
+/** The bytes are not an export request. The message says where and what was expected. */
 export class OtlpDecodeError extends Error {
   override readonly name = 'OtlpDecodeError'
 }

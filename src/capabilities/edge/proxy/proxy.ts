@@ -16,9 +16,9 @@ import { createResponseHeaderReader } from './relay/response-headers.ts'
 import { createUpstreams, type Upstreams } from './relay/upstream.ts'
 
 /** Minimum interval between logs of the same fault. */
-const logInterval_ms = 1_000
+const logIntervalMs = 1_000
 /** Time that a client has to receive the error when `close` ends its call. */
-const lastWords_ms = 1_000
+const lastWordsMs = 1_000
 
 /** Makes the proxy, which answers, counts and records each request. */
 export function createProxy(dependencies: ProxyDependencies): CompletionProxy {
@@ -32,7 +32,7 @@ export function createProxy(dependencies: ProxyDependencies): CompletionProxy {
     recorder,
     meters: createProxyMeters(metrics, () => inFlight.size),
     ids: createCallIds(),
-    quietLog: createQuietLog(logger, clock, logInterval_ms),
+    quietLog: createQuietLog(logger, clock, logIntervalMs),
     inFlight,
     sockets: new Set(),
     bodyBytesInFlight: 0,
@@ -81,7 +81,7 @@ export function createProxy(dependencies: ProxyDependencies): CompletionProxy {
       for (const call of inFlight.all()) call.stop()
       for (const socket of services.sockets) socket.stop()
       const drained = new AbortController()
-      await Promise.race([drain().then(() => drained.abort()), sleep(lastWords_ms, drained.signal)])
+      await Promise.race([drain().then(() => drained.abort()), sleep(lastWordsMs, drained.signal)])
       for (const call of inFlight.all()) call.abandon()
       await upstreams.close()
     },
@@ -107,11 +107,11 @@ function openUpstreams(dependencies: ProxyDependencies): Upstreams {
 function urlInPacket(error: Error): string {
   const packet = 'rawPacket' in error ? error.rawPacket : undefined
   if (!Buffer.isBuffer(packet)) return ''
-  return /^[A-Z]+ (\/\S*) /.exec(packet.toString('latin1', 0, urlInPacket_max))?.[1] ?? ''
+  return /^[A-Z]+ (\/\S*) /.exec(packet.toString('latin1', 0, maxUrlInPacket))?.[1] ?? ''
 }
 
 /** Characters of a packet in which its URL is searched. */
-const urlInPacket_max = 256
+const maxUrlInPacket = 256
 
 /**
  * Interval between two checks for blocked calls, at most; a tenth of the timeout if that is

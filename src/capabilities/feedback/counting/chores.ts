@@ -5,14 +5,14 @@ import type { InsightDb } from '../insight-db.ts'
 import { countDue } from './counts-store.ts'
 import { findDueProjects, refreshRatedTasks } from './refresh-store.ts'
 import { deleteOldCounts, ratedProjects, storedDays, storeTaskDay } from './task-days-store.ts'
-import { daysOf, windowDays_max } from './window.ts'
+import { daysOf, maxWindowDays } from './window.ts'
 
 /** Maximum tasks that one transaction counts, and transactions of a project in one pass. */
 const batch_tasks = 1_000
 const batches_max = 20
 const projects_max = 200
-const refreshEvery_ms = 2_000
-const daysEvery_ms = 10 * 60_000
+const refreshEveryMs = 2_000
+const daysEveryMs = 10 * 60_000
 const hour_ms = 3_600_000
 const day_ms = 24 * hour_ms
 /** Days for which counts are kept, like the hourly counts of votes. */
@@ -24,7 +24,7 @@ type ChoreDeps = { db: InsightDb; clock: Clock }
 export function countFeedbackChore({ db }: Pick<ChoreDeps, 'db'>): Chore {
   return {
     name: 'counts of feedback',
-    every_ms: refreshEvery_ms,
+    every_ms: refreshEveryMs,
     reason: 'changed feedback of all projects',
     run: async (signal) => {
       for (const project_id of await findDueProjects(db, projects_max)) {
@@ -56,7 +56,7 @@ export async function countChanges(db: InsightDb, project_id: string): Promise<v
 export function countTaskDaysChore({ db, clock }: ChoreDeps): Chore {
   return {
     name: 'tasks by day',
-    every_ms: daysEvery_ms,
+    every_ms: daysEveryMs,
     reason: 'finds the projects with feedback, and deletes what is old in all projects',
     run: async (signal) => {
       const oldest_ms = clock.now_ms() - keptDays * day_ms
@@ -89,7 +89,7 @@ async function countDays(
 /** Returns the days of the longest window, up to today. */
 function countedDays(now_ms: number): string[] {
   const iso = (ms: number) => new Date(ms).toISOString()
-  return daysOf({ from: iso(now_ms - windowDays_max * day_ms), to: iso(now_ms) })
+  return daysOf({ from: iso(now_ms - maxWindowDays * day_ms), to: iso(now_ms) })
 }
 
 /** Returns whether a day has to be counted again: after an hour for each begun day of its age. */

@@ -15,7 +15,7 @@ export type RatedWindow = HourWindow & {
 }
 
 /** Maximum tasks of a window that is counted by user. For more tasks, sums of days are read. */
-const exactTasks_max = 5_000
+const maxExactTasks = 5_000
 
 /** Chooses how the rated tasks of a window are counted. */
 export async function toRatedWindow(
@@ -24,9 +24,9 @@ export async function toRatedWindow(
 ): Promise<RatedWindow> {
   const { rows } = await sql<{ tasks: number }>`
     select count(*)::int as tasks from (
-      select from rated_tasks where ${isInWindow(window)} limit ${exactTasks_max + 1}
+      select from rated_tasks where ${isInWindow(window)} limit ${maxExactTasks + 1}
     ) as found`.execute(db)
-  return { ...window, is_exact: (rows[0]?.tasks ?? 0) <= exactTasks_max }
+  return { ...window, is_exact: (rows[0]?.tasks ?? 0) <= maxExactTasks }
 }
 
 /** Counts of a cluster of users: a user, or a group of users. */

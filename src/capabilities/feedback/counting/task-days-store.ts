@@ -7,7 +7,7 @@ import { daysOf, type HourWindow } from './window.ts'
 export type RespondedTasks = { feature: string; tasks: number; rated: number }
 
 /** Maximum tasks of a day that has not ended, for which the day is counted at each read. */
-const fewTasks_max = 2_000
+const maxFewTasks = 2_000
 
 /**
  * Counts the tasks that started on the days (UTC) of a window, by feature. The empty feature counts
@@ -23,7 +23,7 @@ export async function countResponses(
   const { rows } = await sql<{ day: string }>`
     select day::text from task_day_counts
     where project_id = ${project_id} and day = any(${days}::date[]) and feature = ''
-      and (counted_at >= (day + 1)::timestamp at time zone 'UTC' or tasks > ${fewTasks_max})
+      and (counted_at >= (day + 1)::timestamp at time zone 'UTC' or tasks > ${maxFewTasks})
   `.execute(db)
   const stored = new Set(rows.map(({ day }) => day))
   const missing = days.filter((day) => !stored.has(day))

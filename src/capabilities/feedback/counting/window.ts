@@ -2,8 +2,8 @@ import { isoFromNs } from '../../../kernel/time.ts'
 import { instantParameter, windowWithin } from '../../../model/list-query.ts'
 
 /** Longest window of statistics and patterns, in days. */
-export const windowDays_max = 90
-const windowDays_default = 30
+export const maxWindowDays = 90
+const defaultWindowDays = 30
 const hour_ns = 3_600_000_000_000n
 
 /** Query parameters of the window of a route. */
@@ -25,7 +25,7 @@ export function hourWindow(
   query: { from?: bigint | undefined; to?: bigint | undefined },
   now_ms: number,
 ): HourWindow {
-  const bounds = { now_ms, days_default: windowDays_default, days_max: windowDays_max }
+  const bounds = { now_ms, days_default: defaultWindowDays, days_max: maxWindowDays }
   const { from, to } = windowWithin(query, bounds)
   const end = to % hour_ns === 0n ? to : to - (to % hour_ns) + hour_ns
   return { from: isoFromNs(from - (from % hour_ns)), to: isoFromNs(end) }

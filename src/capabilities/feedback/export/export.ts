@@ -18,7 +18,7 @@ import { findExported, findings_max, items_max, readExported } from './export-st
 
 const list = 'feedback export'
 /** Characters after which a page ends, so that long comments do not make it huge. */
-const pageChars_max = 8_000_000
+const maxPageChars = 8_000_000
 /** Tasks of one read. */
 const chunk_tasks = 50
 
@@ -137,7 +137,7 @@ async function readPage(
 ): Promise<ExportLine[]> {
   const lines: ExportLine[] = []
   let chars = 0
-  for (let at = 0; at < ids.length && chars < pageChars_max; at += chunk_tasks) {
+  for (let at = 0; at < ids.length && chars < maxPageChars; at += chunk_tasks) {
     const chunk = ids.slice(at, at + chunk_tasks)
     const [tasks, labels] = await Promise.all([
       readExported(db, project_id, chunk),
@@ -145,7 +145,7 @@ async function readPage(
     ])
     const byTask = Map.groupBy(labels, ({ task_id }) => task_id)
     for (const task of tasks) {
-      if (chars >= pageChars_max) break
+      if (chars >= maxPageChars) break
       const line = { ...task, labels: (byTask.get(task.task_id) ?? []).map(toLabel) }
       chars += JSON.stringify(line).length
       lines.push(line)

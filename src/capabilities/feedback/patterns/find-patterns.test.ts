@@ -90,7 +90,7 @@ describe('minimums', () => {
     expect(findPatterns(countFeatures(everywhere))).toEqual([])
   })
 
-  test('counts of a user who is no user of the input are refused', () => {
+  test('counts of a user who is not a user of the input are refused', () => {
     const { users, features } = countFeatures(calm.map((task) => ({ ...task, features: ['x'] })))
     const input = { users: users.slice(1), features }
     expect(() => findPatterns(input)).toThrow('no user of the input')

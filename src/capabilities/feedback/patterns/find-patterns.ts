@@ -128,7 +128,7 @@ function sumSquares(
   let spread = squaresAround(all.squares, rate_without) / (others * others)
   for (const { user, tasks: m, negative: j } of users) {
     const whole = all.byUser.get(user)
-    if (whole === undefined) throw new Error('a user of a feature is no user of the input')
+    if (whole === undefined) throw new Error('a user of a feature is not a user of the input')
     const rest = whole.negative - all.mean * whole.tasks
     covariance += (j - all.mean * m - share * rest) ** 2 - (share * rest) ** 2
     const asOther = (whole.negative - rate_without * whole.tasks) / others

@@ -19,7 +19,7 @@ import {
 /** Maximum features that are tested, those with the most tasks. */
 const features_max = 1_000
 const examples_max = 3
-const exampleFindings_max = 5
+const maxExampleFindings = 5
 const count_max = 10_000
 
 /** Finds the patterns of a window, with details of the first `limit`. */
@@ -126,7 +126,7 @@ async function linkExamples(
   const incidentsOf = Map.groupBy(incidents, ({ task_id }) => task_id)
   return examples.map(({ feature, task_id, at }) => {
     const url = `/api/v1/tasks/${encodeURIComponent(task_id)}`
-    const found = (findingsOf.get(task_id) ?? []).slice(0, exampleFindings_max)
+    const found = (findingsOf.get(task_id) ?? []).slice(0, maxExampleFindings)
     return {
       feature,
       example: {

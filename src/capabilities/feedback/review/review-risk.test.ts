@@ -48,7 +48,7 @@ test('it never falls with one more finding, with less trust or with negative fee
   )
 })
 
-test('a label answers negative feedback; nothing known is no risk', () => {
+test('a label answers negative feedback; nothing known is not a risk', () => {
   expect(reviewRisk(calm).risk).toBe(0)
   const negative = { ...calm, is_negative: true }
   expect(reviewRisk(negative).risk).toBe(reviewWeights.feedback)

@@ -37,7 +37,7 @@ type Unit = 'hour' | 'day'
 const count_max = 10_000
 const labels_max = 50
 const hour_ms = 3_600_000
-const hoursDefault_max = 48
+const maxHoursDefault = 48
 const hours_max = 7 * 24
 
 /** Reads the statistics of a window. Throws `invalid_request` for too many buckets. */
@@ -90,7 +90,7 @@ function unitOf({ unit, from, to }: StatsRequest): Unit {
       faults: [{ pointer: 'query.unit', detail }],
     })
   }
-  return unit ?? (hours <= hoursDefault_max ? 'hour' : 'day')
+  return unit ?? (hours <= maxHoursDefault ? 'hour' : 'day')
 }
 
 async function clustersOfAll(db: InsightDb, window: RatedWindow) {

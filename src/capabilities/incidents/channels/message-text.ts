@@ -61,12 +61,12 @@ function exampleLines({ details }: Message, escaped: Escape): string[] {
       ...(one.trace_id === undefined ? [] : [`trace ${one.trace_id}`]),
     ]
     const text = [sentenceOf(one), places.join(', ')].filter((part) => part !== '').join(' ')
-    return escaped(withoutLinks(`- ${text}`)).slice(0, exampleCharacters_max)
+    return escaped(withoutLinks(`- ${text}`)).slice(0, maxExampleCharacters)
   })
   return ['For example:', ...lines]
 }
 
-const exampleCharacters_max = 500
+const maxExampleCharacters = 500
 
 /** Returns the title of several messages of one rule. */
 export function titleOfSeveral(messages: readonly Message[], escaped: Escape): string {

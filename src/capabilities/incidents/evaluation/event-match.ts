@@ -3,7 +3,7 @@ import { verificationTypes } from '../../../model/finding-kind.ts'
 import { scenarioEnvironment } from '../../../model/reserved-environment.ts'
 import { type Severity, severities } from '../../../model/severity.ts'
 import type { EventMatch } from '../rules/condition-kinds.ts'
-import { boundedGroup, type Group, groupValue_chars_max } from '../rules/groups.ts'
+import { boundedGroup, type Group, maxGroupValueChars } from '../rules/groups.ts'
 import { readsScenario } from '../rules/reads-scenario.ts'
 import type { Dimension, Rule } from '../rules/rule.ts'
 
@@ -101,6 +101,6 @@ function valuesOf(dimension: Dimension, task: TaskDimensions): string[] {
 }
 
 function cut(value: string): string {
-  if (value.length <= groupValue_chars_max) return value
-  return [...value].slice(0, groupValue_chars_max).join('')
+  if (value.length <= maxGroupValueChars) return value
+  return [...value].slice(0, maxGroupValueChars).join('')
 }

@@ -94,7 +94,7 @@ describe('burn rates', () => {
     ])
   })
 
-  test('a burn rate without rows is no data', () => {
+  test('a burn rate without rows is not data', () => {
     const calm = { bad: 0, total: 0 }
     const rule = burnRule({}, { no_data: 'alerting' })
     const seen = new Scenario(rule).next(burn(calm, calm, calm, calm))

@@ -28,7 +28,7 @@ export type Verdict = {
 }
 
 /** Fewest values of a baseline. With fewer the rule waits. */
-export const baselineValues_min = 7
+export const minBaselineValues = 7
 
 /** Distance from the median, in median absolute deviations, that a baseline exceeds. */
 const deviations_min = 5
@@ -107,7 +107,7 @@ function isTotal({ signal, per }: { signal: string; per?: string | undefined }):
 }
 
 function judgeBaseline(baseline: Baseline, { value, samples, history }: BaselineSample): Outcome {
-  if (history.length < baselineValues_min) return 'undecided'
+  if (history.length < minBaselineValues) return 'undecided'
   if (value === null || samples < baseline.min_samples) return 'false'
   const usual = medianOf(history)
   const deviation = medianOf(history.map((one) => Math.abs(one - usual)))

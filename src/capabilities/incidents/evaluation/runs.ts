@@ -1,10 +1,10 @@
 import type { GroupState, Outcome, RecentSlot, Run } from './contract.ts'
 
-/** Slots that a late pass may change, and the one before them. */
-const recentSlots_max = 6
+/** Slots that a late pass may change, and the slot before them. */
+const maxRecentSlots = 6
 
 /** Slots that a late pass evaluates again. */
-export const lateSlots_max = recentSlots_max - 1
+export const maxLateSlots = maxRecentSlots - 1
 
 /** The part of a state that says in which runs its slots are. */
 export type Runs = Pick<GroupState, 'slot_ms' | 'run' | 'ahead' | 'recent'>
@@ -14,7 +14,7 @@ export function addSlot(runs: Runs, slot_ms: number, outcome: Outcome, interval_
   const before = runs.run?.until_ms === slot_ms - interval_ms ? runs.run.since_ms : null
   const run_since_ms = runStart(slot_ms, outcome, before)
   const run = run_since_ms === null ? null : { since_ms: run_since_ms, until_ms: slot_ms }
-  const recent = [...runs.recent, { slot_ms, outcome, run_since_ms }].slice(-recentSlots_max)
+  const recent = [...runs.recent, { slot_ms, outcome, run_since_ms }].slice(-maxRecentSlots)
   return { slot_ms, run, recent, ahead: cutAhead(runs.ahead, run, slot_ms, interval_ms) }
 }
 
@@ -56,7 +56,7 @@ export function replaceSlot(
   interval_ms: number,
 ): Runs | undefined {
   const at = runs.recent.findIndex((slot) => slot.slot_ms === slot_ms)
-  if (at < 0 || runs.recent.length - at > lateSlots_max) return undefined
+  if (at < 0 || runs.recent.length - at > maxLateSlots) return undefined
   const recent: RecentSlot[] = runs.recent.slice(0, at)
   for (const slot of runs.recent.slice(at)) {
     const last = recent.at(-1)

@@ -1,10 +1,10 @@
 import { durationMs } from '../../../kernel/duration.ts'
 import type { Rule } from '../rules/rule.ts'
 import type { Slot } from './contract.ts'
-import { lateSlots_max } from './runs.ts'
+import { maxLateSlots } from './runs.ts'
 
 /** Missed slots are evaluated up to this age, or up to `for` if that is longer. */
-export const catchUp_ms = 15 * 60_000
+export const catchUpMs = 15 * 60_000
 
 /** The slots of one evaluation of a rule, in the order of evaluation: first late, then first. */
 export type SlotPlan = {
@@ -34,21 +34,21 @@ export function planSlots(rule: Timing, last_ms: number | null, now_ms: number):
     return { late: [], first: [{ end_ms: newest_ms, is_last_attempt: false }], gap: null }
   }
   const interval_ms = durationMs(rule.interval)
-  const limit_ms = Math.max(durationMs(rule.for), catchUp_ms)
-  const caughtUp_ms = last_ms + Math.floor(limit_ms / interval_ms) * interval_ms
+  const limit_ms = Math.max(durationMs(rule.for), catchUpMs)
+  const caughtUpMs = last_ms + Math.floor(limit_ms / interval_ms) * interval_ms
   const first: SlotPlan['first'][number][] = []
   for (let end_ms = last_ms + interval_ms; end_ms <= newest_ms; end_ms += interval_ms) {
-    if (end_ms > caughtUp_ms) end_ms = newest_ms
+    if (end_ms > caughtUpMs) end_ms = newest_ms
     first.push({ end_ms, is_last_attempt: newest_ms - end_ms >= limit_ms })
   }
-  const isGap = newest_ms > caughtUp_ms + interval_ms
-  const gap = { from_ms: caughtUp_ms + interval_ms, to_ms: newest_ms - interval_ms }
+  const isGap = newest_ms > caughtUpMs + interval_ms
+  const gap = { from_ms: caughtUpMs + interval_ms, to_ms: newest_ms - interval_ms }
   return { late: lateSlots(last_ms, interval_ms), first, gap: isGap ? gap : null }
 }
 
 function lateSlots(last_ms: number, interval_ms: number): number[] {
   return Array.from(
-    { length: lateSlots_max },
-    (_, at) => last_ms - (lateSlots_max - 1 - at) * interval_ms,
+    { length: maxLateSlots },
+    (_, at) => last_ms - (maxLateSlots - 1 - at) * interval_ms,
   )
 }

@@ -45,7 +45,7 @@ describe('states', () => {
     ])
   })
 
-  test('a count or sum without rows is no data, not 0', () => {
+  test('a count or sum without rows is not data, not 0', () => {
     const few = { signal: 'tokens', window: '5m', op: 'lt', threshold: 10 }
     expect(scenario({ condition: few, no_data: 'keep' }).next(20, null, null, 5).log).toEqual([
       'fired 3',

@@ -3,7 +3,7 @@ import type { Rule } from '../rules/rule.ts'
 import {
   type Actor,
   endSuppression,
-  flappingQuiet_ms,
+  flappingQuietMs,
   type Incident,
   type IncidentEvent,
   isMuted,
@@ -82,7 +82,7 @@ function closeFlapping(incident: Incident, now_ms: number): Due {
   const isWaiting = incident.state !== 'resolved' && flapping && contributors.length === 0
   if (!isWaiting) return { incident, events: [], next_ms: null }
   const quiet_since_ms = incident.quiet_since_ms ?? openings_ms.at(-1) ?? incident.opened_ms
-  const at_ms = quiet_since_ms + flappingQuiet_ms
+  const at_ms = quiet_since_ms + flappingQuietMs
   if (now_ms < at_ms) return { incident, events: [], next_ms: at_ms }
   const calm = { ...incident, flapping: false, quiet_since_ms: null }
   if (!auto_resolve) return { incident: calm, events: [], next_ms: null }

@@ -162,7 +162,7 @@ export const openings_max = 4
 const hour_ms = 3_600_000
 
 /** Quiet time after which a flapping incident closes. */
-export const flappingQuiet_ms = 30 * 60_000
+export const flappingQuietMs = 30 * 60_000
 
 /** Returns the openings of the last hour, with a new one; one more than allowed is enough. */
 export function addOpening(openings: readonly number[], at_ms: number): number[] {

@@ -227,7 +227,7 @@ describe('flapping', () => {
     expect(log.newest.flapping).toBe(true)
   })
 
-  test('four openings an hour are no flapping', () => {
+  test('four openings an hour are not flapping', () => {
     const log = new IncidentLog()
     for (let i = 0; i < 12; i++) log.add(fired(15 * i)).add(ended(15 * i + 1))
     expect(log.newest.flapping).toBe(false)

@@ -3,7 +3,7 @@ const minute_ms = 60 * second_ms
 const hour_ms = 60 * minute_ms
 
 /** Waits between the attempts of a message. */
-export const attemptDelays_ms: readonly number[] = [
+export const attemptDelaysMs: readonly number[] = [
   5 * second_ms,
   30 * second_ms,
   2 * minute_ms,
@@ -17,7 +17,7 @@ export const attemptDelays_ms: readonly number[] = [
 const jitter = 0.1
 
 /** Longest wait that `Retry-After` may ask for. */
-const retryAfter_ms_max = 8 * hour_ms
+const maxRetryAfterMs = 8 * hour_ms
 
 /** How an attempt ended: with a status, or without an answer. */
 export type AttemptResult =
@@ -45,12 +45,12 @@ export function afterAttempt(attempt: number, result: AttemptResult, random: num
   if (isRefused && !retriedStatuses.includes(status)) {
     return { kind: 'dead', disables_channel: status === 410 }
   }
-  const planned_ms = attemptDelays_ms[attempt - 1]
+  const planned_ms = attemptDelaysMs[attempt - 1]
   if (planned_ms === undefined) return { kind: 'dead', disables_channel: false }
   const delay_ms = Math.round(planned_ms * (1 + (2 * random - 1) * jitter))
   const asked_s = 'status' in result ? (result.retry_after_s ?? 0) : 0
   return {
     kind: 'retry',
-    delay_ms: Math.max(delay_ms, Math.min(asked_s * second_ms, retryAfter_ms_max)),
+    delay_ms: Math.max(delay_ms, Math.min(asked_s * second_ms, maxRetryAfterMs)),
   }
 }

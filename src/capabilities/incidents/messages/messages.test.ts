@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import {
   afterAttempt,
-  attemptDelays_ms,
+  attemptDelaysMs,
   messageGroupKey,
   sendAt,
   sendable,
@@ -20,7 +20,7 @@ describe('attempts', () => {
 
   test('delays are between attempts: 5 s, 30 s, 2 m, 10 m, 1 h, 3 h, 8 h', () => {
     expect(delays(0.5)).toEqual([5, 30, 120, 600, 3600, 10_800, 28_800])
-    expect(attemptDelays_ms).toHaveLength(7)
+    expect(attemptDelaysMs).toHaveLength(7)
   })
 
   test('jitter ± 10 %', () => {

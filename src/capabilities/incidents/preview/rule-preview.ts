@@ -10,7 +10,7 @@ import { dedupKey } from '../rules/dedup-key.ts'
 import type { DefaultRoute } from '../rules/default-route.ts'
 import { admitGroups, type Group, groupKey } from '../rules/groups.ts'
 import { groups_max, type Rule } from '../rules/rule.ts'
-import { forgetAfter_ms } from '../rules/rule-faults.ts'
+import { forgetAfterMs } from '../rules/rule-faults.ts'
 import { PreviewSeries, type SeriesOfGroup } from './preview-series.ts'
 
 /** A range of time in ms since 1970. */
@@ -174,7 +174,7 @@ export class RulePreview {
     const dedup_key = dedupKey(this.#rule, group)
     const known = this.#groups.get(key) ?? { group, state: null, fired_ms: null }
     const slot: Omit<Slot, 'has_open_incident' | 'known_until_ms'> = {
-      ...{ end_ms, pass: 'first', is_last_attempt: false, forget_after_ms: forgetAfter_ms },
+      ...{ end_ms, pass: 'first', is_last_attempt: false, forget_after_ms: forgetAfterMs },
     }
     const newest = this.#incidents.get(dedup_key)?.incident
     const advanced = advanceGroup(

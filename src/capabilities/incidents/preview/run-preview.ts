@@ -10,7 +10,7 @@ import type { StoredMatches } from './stored-findings.ts'
 /** Maximum slots or findings of a preview: 28 days at one slot a minute. */
 export const slots_max = 40_320
 
-const timeByDefault_ms = 30_000
+const timeByDefaultMs = 30_000
 
 /** Steps between two yields to other requests; a step takes about 10 µs. */
 const batch = 500
@@ -43,7 +43,7 @@ export type Previewed = PreviewResult & { available_from_ms: number | undefined 
  * the reason of the signal.
  */
 export async function runPreview(parts: PreviewParts, request: PreviewRequest): Promise<Previewed> {
-  const { rule, range, time_ms_max = timeByDefault_ms } = request
+  const { rule, range, time_ms_max = timeByDefaultMs } = request
   const late = AbortSignal.timeout(time_ms_max)
   const signal = AbortSignal.any([request.signal, late])
   const preview = new RulePreview(rule, range, request.route)

@@ -1,7 +1,7 @@
 import { durationMs } from '../../../kernel/duration.ts'
 import { effectiveTiers } from './burn-tiers.ts'
 import type { Rule } from './rule.ts'
-import { forgetAfter_ms } from './rule-faults.ts'
+import { forgetAfterMs } from './rule-faults.ts'
 
 /**
  * Returns a rule whose measurement has the groups that a rule would know, had it been evaluated
@@ -15,7 +15,7 @@ export function earlierGroupsRule(rule: Rule): Rule | undefined {
   if (!isAbsent && no_data !== 'alerting') return undefined
   const found = widest(rule)
   if (found === undefined) return undefined
-  const window = `${(found.window_ms + forgetAfter_ms) / 1000}s`
+  const window = `${(found.window_ms + forgetAfterMs) / 1000}s`
   const { signal } = found
   if (signal === 'absent') return { ...rest, condition: { signal, window } }
   return { ...rest, condition: { signal, window, op: 'gt', threshold: 0, min_samples: 1 } }

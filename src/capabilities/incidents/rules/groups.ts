@@ -14,7 +14,7 @@ export function groupKey(group: Group): string {
  * Maximum characters of a group's value; longer ones are cut. Values are chosen by applications, and
  * the key of a group must fit an index entry of PostgreSQL.
  */
-export const groupValue_chars_max = 128
+export const maxGroupValueChars = 128
 
 const value_bytes_max = 400
 

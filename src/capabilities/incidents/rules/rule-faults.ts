@@ -4,7 +4,7 @@ import { burnFaults, type Fault, measuredFaults, thresholdFaults } from './kind-
 import { type Rule, ruleKinds, ruleShape } from './rule.ts'
 
 /** Time without data after which a group is forgotten, if no setting says otherwise. */
-export const forgetAfter_ms = 24 * 3_600_000
+export const forgetAfterMs = 24 * 3_600_000
 
 /** The body of a rule whose fields fit each other, and that can fire. */
 export const ruleBody = ruleShape.superRefine((rule, context) => {
@@ -83,7 +83,7 @@ function slotFaults({ condition, burn_rate, no_data, ...rule }: Rule): Fault[] {
     faults.push({ path: ['no_data'], message })
   }
   const absent_ms = durationMs(rule.for) + durationMs(rule.interval)
-  if (signal === 'absent' && absent_ms > forgetAfter_ms) {
+  if (signal === 'absent' && absent_ms > forgetAfterMs) {
     const hours = Number((absent_ms / 3_600_000).toFixed(2))
     const message = `never fires: \`for\` ${rule.for} + \`interval\` ${rule.interval} = ${hours} h, and a group without rows is forgotten after 24 h`
     faults.push({ path: ['for'], message })

@@ -19,11 +19,11 @@ export type Batch = { source: SignalSource; readings: readonly RowReading[] }
 const cells_max = 240
 
 /** Windows up to this length are read from rows, longer ones from the sums of minutes. */
-const rowWindow_ms_max = 3_600_000
+const maxRowWindowMs = 3_600_000
 
 /** Maximum filters of a statement, and characters of them: a statement costs more than a filter. */
 const filters_max = 25
-const filterChars_max = 16_384
+const maxFilterChars = 16_384
 
 /** Distributes readings over statements. */
 export function toBatches(readings: readonly RowReading[]): Batch[] {
@@ -59,7 +59,7 @@ function splitByFilters(readings: readonly RowReading[]): RowReading[][] {
   for (const [key, some] of Map.groupBy(readings, filterKey)) {
     const last = parts.at(-1)
     const chars = key.length + (last?.chars ?? 0)
-    if (last === undefined || last.filters === filters_max || chars > filterChars_max) {
+    if (last === undefined || last.filters === filters_max || chars > maxFilterChars) {
       parts.push({ readings: some, filters: 1, chars: key.length })
     } else {
       last.readings.push(...some)
@@ -82,7 +82,7 @@ export function hasRows(reading: SlotReading): reading is RowReading {
 
 /** The source of a reading. All windows of a rule have the same one, so that they compare. */
 export function sourceOf({ signal, windows }: RowReading): SignalSource {
-  const isLong = windows.some(({ from_ms, to_ms }) => to_ms - from_ms > rowWindow_ms_max)
+  const isLong = windows.some(({ from_ms, to_ms }) => to_ms - from_ms > maxRowWindowMs)
   return signal.source === 'calls' && (isLong || windows.length > 1) ? 'minutes' : signal.source
 }
 

@@ -22,7 +22,7 @@ const hour_ms = 3_600_000
  * Maximum time from the start of a call to the time at which it counts: seven days. Observations are
  * sorted by their start; those stored before a range are skipped by the index `by_stored`.
  */
-export const lookBack_ms = 7 * 24 * hour_ms
+export const lookBackMs = 7 * 24 * hour_ms
 
 /** Calls may start in the future, by wrong clocks. */
 const ahead_ms = hour_ms
@@ -57,14 +57,14 @@ export function callRows(
  * latest version of an observation meets it if any version does.
  */
 function storedFor({ from_ms, to_ms }: Window, parameters: Parameters): string {
-  return `start_time >= ${parameters.instant(from_ms - lookBack_ms)}
+  return `start_time >= ${parameters.instant(from_ms - lookBackMs)}
         AND start_time < ${parameters.instant(to_ms + ahead_ms)}
         AND ingested_at >= ${parameters.instant(from_ms)}`
 }
 
 /** Makes the condition of the starts of all versions of the rows of ranges. */
 function startedFor(ranges: readonly Window[], parameters: Parameters): string {
-  const from_ms = Math.min(...ranges.map((range) => range.from_ms)) - lookBack_ms
+  const from_ms = Math.min(...ranges.map((range) => range.from_ms)) - lookBackMs
   const to_ms = Math.max(...ranges.map((range) => range.to_ms)) + ahead_ms
   return `start_time >= ${parameters.instant(from_ms)} AND start_time < ${parameters.instant(to_ms)}`
 }

@@ -1,4 +1,4 @@
-import { catchUp_ms } from '../evaluation/slots.ts'
+import { catchUpMs } from '../evaluation/slots.ts'
 import type { Parameters } from './grouped-statement.ts'
 import type { LateTiming } from './late-timing.ts'
 
@@ -19,7 +19,7 @@ export function knownColumns({ repeated_ms }: LateTiming): string {
         toUnixTimestamp64Milli(greatest(start_time, end_time)) AS ended_ms,
         if(stored_ms - ended_ms <= ${repeated_ms}, stored_ms,
           toUnixTimestamp64Milli(UUIDv7ToDateTime(toUUIDOrZero(message_id)))) AS accepted_ms,
-        if(accepted_ms <= stored_ms AND stored_ms - accepted_ms <= ${catchUp_ms}, accepted_ms,
+        if(accepted_ms <= stored_ms AND stored_ms - accepted_ms <= ${catchUpMs}, accepted_ms,
           stored_ms) AS known_ms`
 }
 

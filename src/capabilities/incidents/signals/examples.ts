@@ -14,7 +14,7 @@ import { readsMinutes } from './batches.ts'
 import { callRows } from './call-rows.ts'
 import { Parameters, rowsOfGroup } from './grouped-statement.ts'
 import { defaultTiming, lateTiming } from './late-timing.ts'
-import { measurementTime_ms_max } from './measurement-error.ts'
+import { maxMeasurementTimeMs } from './measurement-error.ts'
 import type { TaskStore } from './tasks-reader.ts'
 
 type ExampleStores = {
@@ -109,7 +109,7 @@ WHERE ${when} AND ${rowsOfGroup(rule.selector, group, parameters)}
 ORDER BY value DESC, trace_id LIMIT 1 BY trace_id LIMIT ${examples_max}`
   const ofProject = columnar.ofProject(parseProjectId(project_id))
   const { rows } = await ofProject.read<CallRow>(text, parameters.values, {
-    timeout_ms: measurementTime_ms_max,
+    timeout_ms: maxMeasurementTimeMs,
     settings: { max_memory_usage: memory_bytes_max, max_threads: 2 },
     ...(signal && { signal }),
   })

@@ -2,19 +2,19 @@ import { parseProjectId } from '../../../model/project-id.ts'
 import { scenarioEnvironment } from '../../../model/reserved-environment.ts'
 import type { Columnar, QueryParam } from '../../../platform/columnar/index.ts'
 import type { Group } from '../rules/groups.ts'
-import { groupValue_chars_max } from '../rules/groups.ts'
+import { maxGroupValueChars } from '../rules/groups.ts'
 import { readsScenario } from '../rules/reads-scenario.ts'
 import type { Dimension } from '../rules/rule.ts'
 import { likePattern } from './like-pattern.ts'
-import { measurementTime_ms_max } from './measurement-error.ts'
+import { maxMeasurementTimeMs } from './measurement-error.ts'
 import {
   type Amount,
   type Cell,
   type Filter,
-  groupsRead_max,
+  maxGroupsRead,
+  maxSeriesRows,
   type ReadRequest,
   type ReadResult,
-  seriesRows_max,
   type Window,
 } from './reading.ts'
 
@@ -67,7 +67,7 @@ export function groupedStatement(request: ReadRequest, parts: StatementParts): s
       ? ''
       : `WHERE arrayStringConcat(fg.2, '${separator}') IN ${parameters.add(keys, 'Array(String)')}`
   const isSeries = request.stretches !== undefined || request.overlapping !== undefined
-  const limit = isSeries ? seriesRows_max : groupsRead_max
+  const limit = isSeries ? maxSeriesRows : maxGroupsRead
   return `SELECT fg.1 AS f, fg.2 AS g, b, a, count() OVER () AS total FROM (
   SELECT fg, b, tuple(${aggregates.join(',\n    ')}) AS a
   FROM (
@@ -185,7 +185,7 @@ function tagsRead(selector: Filter['selector'], parameters: Parameters): string 
 
 /** Cuts a value, and replaces U+0000, which PostgreSQL cannot store. */
 function cut(text: string): string {
-  return `substringUTF8(replaceAll(${text}, char(0), '\uFFFD'), 1, ${groupValue_chars_max})`
+  return `substringUTF8(replaceAll(${text}, char(0), '\uFFFD'), 1, ${maxGroupValueChars})`
 }
 
 /** Memory of one statement, so that one rule cannot stop the store. */
@@ -208,7 +208,7 @@ export async function readGroups(
 ): Promise<ReadResult> {
   const ofProject = columnar.ofProject(parseProjectId(project_id))
   const { rows } = await ofProject.read<GroupRow>(text, params, {
-    timeout_ms: measurementTime_ms_max,
+    timeout_ms: maxMeasurementTimeMs,
     settings: { max_memory_usage: memory_bytes_max, max_threads: 2 },
     signal,
   })

@@ -6,12 +6,12 @@ import { openLag } from './lag.ts'
 function fakeQueue() {
   const ages = new Map<string, number>()
   const state = { isDown: false, asked: 0 }
-  const oldestAge_ms = async (subject: string) => {
+  const oldestAgeMs = async (subject: string) => {
     state.asked += 1
     if (state.isDown) throw new QueueUnavailable('no connection')
     return ages.get(subject) ?? 0
   }
-  return { ages, state, queue: { oldestAge_ms } }
+  return { ages, state, queue: { oldestAgeMs } }
 }
 
 test('the lag is that of the project alone, and is asked for every two seconds', async () => {
@@ -55,6 +55,6 @@ test('a queue that never answered has a lag of a minute or more', async () => {
 })
 
 test('another error is not a lag', async () => {
-  const broken = { oldestAge_ms: () => Promise.reject(new RangeError('broken')) }
+  const broken = { oldestAgeMs: () => Promise.reject(new RangeError('broken')) }
   await expect(openLag(broken)('a', 1)).rejects.toThrow('broken')
 })

@@ -9,7 +9,7 @@ const projects_max = 10_000
 /** Time that edges have, after an outage of the queue, to publish what they spooled. */
 const drain_ms = 60_000
 
-type QueueAge = Pick<Queue, 'oldestAge_ms'>
+type QueueAge = Pick<Queue, 'oldestAgeMs'>
 
 /**
  * Opens the lag of projects: the age of the oldest message of the project in the queue. A message
@@ -25,7 +25,7 @@ export function openLag(queue: QueueAge): Signals['lag'] {
   let outage: { since_ms: number; until_ms: number } | undefined
   const ask = async (project_id: string, now_ms: number): Promise<number> => {
     try {
-      const age_ms = await queue.oldestAge_ms(`ingest.${project_id}`)
+      const age_ms = await queue.oldestAgeMs(`ingest.${project_id}`)
       answered_ms = Math.max(answered_ms ?? 0, now_ms)
       if (outage === undefined) return age_ms
       if (outage.until_ms === Number.POSITIVE_INFINITY) outage.until_ms = now_ms + drain_ms

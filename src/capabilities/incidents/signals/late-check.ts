@@ -5,7 +5,7 @@ import type { Columnar } from '../../../platform/columnar/index.ts'
 import { lateRows } from './call-rows.ts'
 import { Parameters } from './grouped-statement.ts'
 import type { LateTiming } from './late-timing.ts'
-import { measurementTime_ms_max } from './measurement-error.ts'
+import { maxMeasurementTimeMs } from './measurement-error.ts'
 import type { Window } from './reading.ts'
 
 /** Tells whether late rows count in windows of a project. */
@@ -39,7 +39,7 @@ export function openLateCheck({
     const parameters = new Parameters()
     const ofProject = columnar.ofProject(parseProjectId(project_id))
     const text = lateRows({ ranges, timing }, parameters)
-    const options = { timeout_ms: measurementTime_ms_max, settings: { max_threads: 2 }, signal }
+    const options = { timeout_ms: maxMeasurementTimeMs, settings: { max_threads: 2 }, signal }
     return (await ofProject.read(text, parameters.values, options)).rows.length > 0
   }
   return async (asked) => {

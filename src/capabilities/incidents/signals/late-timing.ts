@@ -1,5 +1,5 @@
 import { durationMs } from '../../../kernel/duration.ts'
-import { lateSlots_max } from '../evaluation/runs.ts'
+import { maxLateSlots } from '../evaluation/runs.ts'
 import type { Rule } from '../rules/rule.ts'
 
 /** How late a call may become known and still count at its end. */
@@ -12,7 +12,7 @@ export type LateTiming = {
 
 /** Returns the timing of a rule: its repeated slots, and its delay. */
 export function lateTiming({ interval, delay }: Pick<Rule, 'interval' | 'delay'>): LateTiming {
-  return { repeated_ms: lateSlots_max * durationMs(interval), delay_ms: durationMs(delay) }
+  return { repeated_ms: maxLateSlots * durationMs(interval), delay_ms: durationMs(delay) }
 }
 
 /** The timing of a rule with default fields. The sums of minutes, which rules share, have it. */

@@ -1,6 +1,6 @@
 /**
  * Buckets of latencies in ms, so that percentiles of minutes can be added up: bucket 0 is below
- * 10 ms, each of the next 62 is 2^0.3 times as wide as the one before, and the last one begins at
+ * 10 ms, each of the next 62 is 2^0.3 times as wide as its neighbour below, and the last one begins at
  * 66 minutes. The value of a bucket is its geometric middle, which is at most 11 % (2^0.15) from
  * every latency between 10 ms and 66 minutes.
  */

@@ -9,10 +9,10 @@ import type { Rule } from '../rules/rule.ts'
 import { hasRows, type RowReading, sourceOf } from './batches.ts'
 import { lateTiming } from './late-timing.ts'
 import {
+  maxSeriesRows,
   type ReadRequest,
   type SignalSource,
   type SourceReader,
-  seriesRows_max,
   type Window,
 } from './reading.ts'
 import { addStretch, areDivisible, between, type Series } from './series.ts'
@@ -195,7 +195,7 @@ async function readSeries(
     }
     const { groups: rows, total } = await read(request)
     stretches += rows.length
-    if (total > seriesRows_max || stretches > stretches_max) throw tooMany()
+    if (total > maxSeriesRows || stretches > stretches_max) throw tooMany()
     for (const { group, stretch = 0, values } of rows) {
       addStretch(groups, { group, start_ms: from_ms + stretch * width_ms, values })
     }

@@ -3,7 +3,7 @@ import { ColumnarUnavailable } from '../../../platform/columnar/index.ts'
 import { isRelationalUnavailable, ReadOverTime } from '../../../platform/relational/index.ts'
 
 /** Maximum time of one statement of a measurement. */
-export const measurementTime_ms_max = 10_000
+export const maxMeasurementTimeMs = 10_000
 
 /** ClickHouse's numbers of errors, from its src/Common/ErrorCodes.cpp. */
 const timeout = 159
@@ -15,7 +15,7 @@ export function measurementError(error: unknown): string {
   const isOverTime =
     code === timeout || error instanceof ReadOverTime || sqlState(error) === cancelled
   if (isOverTime) {
-    const seconds = measurementTime_ms_max / 1_000
+    const seconds = maxMeasurementTimeMs / 1_000
     return `The measurement took more than ${seconds} s. Select fewer rows, or shorten the window.`
   }
   if (code === memory) {

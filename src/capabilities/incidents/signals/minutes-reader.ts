@@ -6,7 +6,7 @@ import { countOf, readsTags } from './calls-reader.ts'
 import { type Aggregate, groupedStatement, Parameters, readGroups } from './grouped-statement.ts'
 import { defaultTiming } from './late-timing.ts'
 import { bucketsRank } from './latency-buckets.ts'
-import { minute_ms, minutesKept_ms, readDone, rowsAsMinutes } from './minutes.ts'
+import { minute_ms, minutesKeptMs, readDone, rowsAsMinutes } from './minutes.ts'
 import {
   mergeWindows,
   type ReadRequest,
@@ -42,7 +42,7 @@ export function minutesReader({ columnar, clock }: MinutesParts): SourceReader {
   }
   return async (request) => {
     const until_ms = await completeUntil(request.project_id, request.signal)
-    const from_ms = ceilMinute(clock.now_ms() - minutesKept_ms)
+    const from_ms = ceilMinute(clock.now_ms() - minutesKeptMs)
     const parameters = new Parameters()
     const rows = minuteRows(request, { from_ms, to_ms: until_ms }, parameters)
     const text = groupedStatement(request, { parameters, rows, aggregate })

@@ -1,11 +1,11 @@
 import { parseProjectId } from '../../../model/project-id.ts'
 import type { Columnar, ProjectColumnar } from '../../../platform/columnar/index.ts'
-import { type CallRowsRequest, callRows, lookBack_ms } from './call-rows.ts'
+import { type CallRowsRequest, callRows, lookBackMs } from './call-rows.ts'
 import { countedAt, firstKnown, knownColumns, laterThan } from './counted-at.ts'
 import { Parameters } from './grouped-statement.ts'
 import { defaultTiming } from './late-timing.ts'
 import { bucketOf } from './latency-buckets.ts'
-import { measurementTime_ms_max } from './measurement-error.ts'
+import { maxMeasurementTimeMs } from './measurement-error.ts'
 import { mergeWindows, type Window } from './reading.ts'
 
 export const minute_ms = 60_000
@@ -13,7 +13,7 @@ const hour_ms = 60 * minute_ms
 const day_ms = 24 * hour_ms
 
 /** Age at which the table drops minutes is 35 days. Older windows are read from observations. */
-export const minutesKept_ms = 34 * day_ms
+export const minutesKeptMs = 34 * day_ms
 
 /** Up to when the minutes of a project have all rows that were stored. */
 export type Done = { until_ms: number; late_until_ms: number }
@@ -28,7 +28,7 @@ export async function readDone(
        toUnixTimestamp64Milli(argMax(late_until, until)) AS late
      FROM signal_minutes_done WHERE project_id = {project:UUID} GROUP BY project_id`,
     {},
-    { timeout_ms: measurementTime_ms_max, signal },
+    { timeout_ms: maxMeasurementTimeMs, signal },
   )
   const [row] = rows
   return row && { until_ms: Number(row.done), late_until_ms: Number(row.late) }
@@ -69,7 +69,7 @@ export async function refreshMinutes(
   const isLate = done === undefined || now_ms - done.late_until_ms >= late_every_ms
   const known_ms = isLate ? done?.late_until_ms : done.until_ms
   const stored_from_ms = known_ms === undefined ? 0 : known_ms - overlap_ms
-  const from_ms = Math.floor((now_ms - (isLate ? minutesKept_ms : lookBack_ms)) / day_ms) * day_ms
+  const from_ms = Math.floor((now_ms - (isLate ? minutesKeptMs : lookBackMs)) / day_ms) * day_ms
   const window = { from_ms, to_ms: now_ms + ahead_ms }
   const changed = await changedMinutes(ofProject, { window, stored_from_ms }, signal)
   const ranges = mergeWindows(
@@ -111,7 +111,7 @@ async function changedMinutes(
       AND start_time < ${parameters.instant(window.to_ms)}`
   const stored = `project_id = {project:UUID} AND ${started}
       AND ingested_at >= ${parameters.instant(stored_from_ms)}`
-  const isFew = window.to_ms - stored_from_ms <= versionsOf_ms_max
+  const isFew = window.to_ms - stored_from_ms <= maxVersionsOfMs
   const versions = `project_id = {project:UUID} AND ${started}
       AND (start_time, trace_id, observation_id) GLOBAL IN (
         SELECT start_time, trace_id, observation_id FROM observations WHERE ${stored})`
@@ -131,7 +131,7 @@ async function changedMinutes(
 }
 
 /** Rows of a longer time are too many to look for their other versions. */
-const versionsOf_ms_max = 2 * hour_ms
+const maxVersionsOfMs = 2 * hour_ms
 
 /** Maximum time of a statement of a refresh, which may fill a day. */
 const refresh_ms_max = 60_000

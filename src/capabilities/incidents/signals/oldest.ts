@@ -2,7 +2,7 @@ import { BoundedCache } from '../../../kernel/bounded-cache.ts'
 import type { Clock } from '../../../kernel/time.ts'
 import { parseProjectId } from '../../../model/project-id.ts'
 import type { Columnar } from '../../../platform/columnar/index.ts'
-import { measurementTime_ms_max } from './measurement-error.ts'
+import { maxMeasurementTimeMs } from './measurement-error.ts'
 import type { SignalSource } from './reading.ts'
 import type { TaskStore } from './tasks-reader.ts'
 
@@ -47,7 +47,7 @@ async function oldestCall(
     `SELECT toUnixTimestamp64Milli(start_time) AS at FROM observations
      WHERE project_id = {project:UUID} ORDER BY start_time LIMIT 1`,
     {},
-    { timeout_ms: measurementTime_ms_max, signal },
+    { timeout_ms: maxMeasurementTimeMs, signal },
   )
   return rows[0] && Number(rows[0].at)
 }

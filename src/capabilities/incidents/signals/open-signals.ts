@@ -26,7 +26,7 @@ import {
 } from './tasks-reader.ts'
 
 export type SignalOptions = Omit<LedgerParts, 'queue'> & {
-  queue: Pick<Queue, 'stats' | 'oldestAge_ms'>
+  queue: Pick<Queue, 'stats' | 'oldestAgeMs'>
   relational: TaskStore
   columnar: Pick<Columnar, 'ofProject'>
   logger: Logger

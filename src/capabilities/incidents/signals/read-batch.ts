@@ -63,7 +63,7 @@ async function readCells(
 }
 
 /** Known groups of one statement: their values are sent in the URL, which is at most 1 MiB. */
-const knownGroups_max = 100
+const maxKnownGroups = 100
 
 /** Reads the known groups with rows that a cut result lacks. */
 async function readKnown(
@@ -75,8 +75,8 @@ async function readKnown(
   const missing = (reading.known ?? []).filter((group) => !has.has(groupKey(group)))
   const keys = new Set(missing.map(groupKey))
   const found: ReadResult['groups'][number][] = []
-  for (let at = 0; at < missing.length; at += knownGroups_max) {
-    const only = missing.slice(at, at + knownGroups_max)
+  for (let at = 0; at < missing.length; at += maxKnownGroups) {
+    const only = missing.slice(at, at + maxKnownGroups)
     const { groups } = await read({ ...request, only })
     found.push(...groups.filter(({ group }) => keys.has(groupKey(group))))
   }

@@ -4,7 +4,7 @@ import { lateTiming } from './late-timing.ts'
 import {
   type Amount,
   type CellValue,
-  groupsRead_max,
+  maxGroupsRead,
   noCell,
   type ReadGroup,
   type ReadRequest,
@@ -130,6 +130,6 @@ function valuesOf(
     })
     if (values.some(({ samples }) => samples > 0)) all.push({ key, group, values })
   }
-  const groups = all.filter(({ key }, at) => at < groupsRead_max || keep.has(key))
+  const groups = all.filter(({ key }, at) => at < maxGroupsRead || keep.has(key))
   return { groups, others: all.length - groups.length }
 }

@@ -77,7 +77,7 @@ export type ReadRequest = {
   signal: AbortSignal
 }
 
-/** Groups with rows in the windows, by key, at most `groupsRead_max`; `total` counts all. */
+/** Groups with rows in the windows, by key, at most `maxGroupsRead`; `total` counts all. */
 export type ReadResult = {
   groups: readonly ReadGroup[]
   total: number
@@ -95,10 +95,10 @@ export type ReadGroup = {
 export type SourceReader = (request: ReadRequest) => Promise<ReadResult>
 
 /** Maximum rows of a statement with stretches. */
-export const seriesRows_max = 200_000
+export const maxSeriesRows = 200_000
 
 /** Maximum groups of one statement: one more than a rule has, which shows an overflow. */
-export const groupsRead_max = 501
+export const maxGroupsRead = 501
 
 /** Returns the windows of which rows are read. */
 export function windowsOf({ windows, cells }: ReadRequest): readonly Window[] {
@@ -132,7 +132,7 @@ export type SignalReading = {
 
 const hour_ms = 3_600_000
 
-/** Returns how a signal is computed; undefined for `ingest_lag`, which is no sum over rows. */
+/** Returns how a signal is computed; undefined for `ingest_lag`, which is not a sum over rows. */
 export function signalReading(
   signal: Signal,
   per: 'hour' | 'task' | undefined,

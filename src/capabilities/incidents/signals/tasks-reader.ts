@@ -9,19 +9,19 @@ import {
 } from '../../../platform/relational/index.ts'
 import { contextWeights, severityShares } from '../../conversations/index.ts'
 import type { Group } from '../rules/groups.ts'
-import { groupValue_chars_max } from '../rules/groups.ts'
+import { maxGroupValueChars } from '../rules/groups.ts'
 import { readsScenario } from '../rules/reads-scenario.ts'
 import { type Dimension, dimensions } from '../rules/rule.ts'
 import { likePattern } from './like-pattern.ts'
-import { measurementTime_ms_max } from './measurement-error.ts'
+import { maxMeasurementTimeMs } from './measurement-error.ts'
 import {
   type Amount,
-  groupsRead_max,
+  maxGroupsRead,
+  maxSeriesRows,
   mergeWindows,
   type ReadRequest,
   type ReadResult,
   type SourceReader,
-  seriesRows_max,
   type Window,
   windowsOf,
 } from './reading.ts'
@@ -165,7 +165,7 @@ async function readGroups(
 ): Promise<ReadResult> {
   const { sql: text, parameters: params } = groupedStatement(request, rows).compile(db)
   const found = (await readBounded(scoped, {
-    ...{ text, params, name: 'looptrace incidents', time_ms_max: measurementTime_ms_max },
+    ...{ text, params, name: 'looptrace incidents', time_ms_max: maxMeasurementTimeMs },
     ...{ signal: request.signal, cancel_through: pool },
   })) as GroupRow[]
   return {
@@ -204,7 +204,7 @@ function groupedStatement(request: ReadRequest, rows: Sql): Sql {
     aggregateOf(amount, within(sql`r.t`, window)),
   )
   const stretch = stretchOf(stretches)
-  const limit = stretches === undefined ? groupsRead_max : seriesRows_max
+  const limit = stretches === undefined ? maxGroupsRead : maxSeriesRows
   return sql`select g, b, v, n, (count(*) over ())::int as total from (
   select array[${sql.join(key)}]::text[] as g, ${stretch} as b,
     array[${sql.join(aggregates.map(({ value }) => value))}]::float8[] as v,
@@ -226,7 +226,7 @@ function stretchOf(stretches: ReadRequest['stretches']): Sql {
 /** A row counts in the group of each of its values that the selector names. */
 function groupValues(dimension: Dimension, globs: readonly string[] | undefined): Sql {
   const named = globs === undefined ? sql`` : sql`where v like any(${patterns(globs)})`
-  return sql`cross join lateral (select distinct left(v, ${groupValue_chars_max}) as v
+  return sql`cross join lateral (select distinct left(v, ${maxGroupValueChars}) as v
     from unnest(r.${sql.ref(dimension)}) as v ${named}) as ${sql.ref(`d_${dimension}`)}`
 }
 

@@ -1,6 +1,6 @@
 import type { IncidentTables, Kysely, TaskTables } from '../../../platform/relational/index.ts'
 import type { Logger, Metrics } from '../../../platform/telemetry/index.ts'
-import { forgetAfter_ms } from '../rules/rule-faults.ts'
+import { forgetAfterMs } from '../rules/rule-faults.ts'
 import { matchFindings, type StoredFindings } from './match-findings.ts'
 import { databaseTime } from './open-evaluator.ts'
 
@@ -30,7 +30,7 @@ export function openFindingsMatcher(options: MatcherOptions): FindingsMatcher {
     const now_ms = await databaseTime(trx)
     const saved = await matchFindings(trx, stored, {
       // A group that matches now is not forgotten.
-      ...{ now_ms, logger, forget_after_ms: forgetAfter_ms },
+      ...{ now_ms, logger, forget_after_ms: forgetAfterMs },
       onFailure: () => failures.inc(),
     })
     return () => {

@@ -73,7 +73,7 @@ export function withEarlierGroups(
 
 /**
  * Returns the measured slots of each rule in the order of evaluation. A slot of the first pass that
- * was not measured holds up the ones after it; a late slot is left out.
+ * was not measured holds up those after it; a late slot is left out.
  */
 export function toMeasuredRules(
   plans: ReadonlyMap<DueRule, SlotPlan>,

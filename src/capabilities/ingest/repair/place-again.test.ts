@@ -36,7 +36,7 @@ function applied(rows: readonly Observation[], changes: ReturnType<typeof placeA
   return rows.map((row) => ({ ...row, ...to.get(row) }))
 }
 
-test('whatever was guessed, rows end as what they say leads to, and stay so', () => {
+test('with any guess before, rows end as what they say leads to, and stay so', () => {
   fc.assert(
     fc.property(trees, fc.infiniteStream(fc.constantFrom('', 'T', 'eve')), (tree, guesses) => {
       const said = tree.map(rowOf)

@@ -42,7 +42,7 @@ const nsPerMs = 1_000_000n
 
 /**
  * Groups rows by task and conversation. A plain span without a task id of its own belongs to no
- * task: the calls inside it cover the same time, and a trace of only such spans is no work of an
+ * task: the calls inside it cover the same time, and a trace of only such spans is not work of an
  * agent.
  */
 export function collectTouched(rows: readonly ObservationHead[]): Touched {

@@ -23,14 +23,14 @@ export type CorrectedTime = {
 }
 
 /** Differences up to this size are treated as network delay, not as a wrong clock. */
-export const skewTolerated_ms = 120_000
+export const skewToleratedMs = 120_000
 
 /** Maximum age of an event. The time of receipt replaces older times. */
-export const eventAge_ms_max = 90 * 86_400_000
+export const maxEventAgeMs = 90 * 86_400_000
 
 /**
  * Corrects the time of an event. For every clock of a client, the result is at or before the
- * receipt, by at most `eventAge_ms_max`.
+ * receipt, by at most `maxEventAgeMs`.
  */
 export function correctTime(times: ReportedTimes): CorrectedTime {
   const { occurred_at_ms, sent_at_ms, received_at_ms } = times
@@ -38,10 +38,10 @@ export function correctTime(times: ReportedTimes): CorrectedTime {
   if (occurred_at_ms === undefined) {
     return { occurred_at_ms: received_at_ms, clock: 'server', skew_ms }
   }
-  const isSkewed = skew_ms !== null && Math.abs(skew_ms) > skewTolerated_ms
+  const isSkewed = skew_ms !== null && Math.abs(skew_ms) > skewToleratedMs
   const moved_ms = isSkewed ? occurred_at_ms + skew_ms : occurred_at_ms
   const age_ms = received_at_ms - moved_ms
-  if (age_ms < -skewTolerated_ms || age_ms > eventAge_ms_max) {
+  if (age_ms < -skewToleratedMs || age_ms > maxEventAgeMs) {
     return { occurred_at_ms: received_at_ms, clock: 'server', skew_ms }
   }
   return {

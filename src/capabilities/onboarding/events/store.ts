@@ -14,10 +14,10 @@ export type NewEvent = Pick<
 
 /** Maximum events of a project that are stored at a time, and in a minute. */
 export const events_max = 50_000
-export const eventsPerMinute_max = 1_000
+export const maxEventsPerMinute = 1_000
 
 /** Days for which events are kept. */
-const eventsKept_days = 400
+const eventsKeptDays = 400
 
 /**
  * Stores events of a project, all or none. Returns the stored events in the given order. An event
@@ -77,15 +77,15 @@ async function assertRoom(
     select count(*)::int as "all", (count(*) filter (where received_at > ${minuteAgo}))::int as recent
     from onboarding_events where project_id = ${project_id}`.execute(trx)
   const { all = 0, recent = 0 } = rows[0] ?? {}
-  if (recent > eventsPerMinute_max) {
+  if (recent > maxEventsPerMinute) {
     throw problem('rate_limited', {
-      detail: `The project has its maximum of ${eventsPerMinute_max} new events per minute. Retry later.`,
+      detail: `The project has its maximum of ${maxEventsPerMinute} new events per minute. Retry later.`,
       retry_after_s: 60,
     })
   }
   if (all > events_max) {
     throw problem('limit_reached', {
-      detail: `The project has ${events_max} onboarding events, the maximum. Events are deleted after ${eventsKept_days} days.`,
+      detail: `The project has ${events_max} onboarding events, the maximum. Events are deleted after ${eventsKeptDays} days.`,
     })
   }
 }
@@ -101,9 +101,9 @@ function conflictOf(event_id: string, at: number) {
 /** Maximum events that one pass deletes. */
 const deleted_max = 10_000
 
-/** Deletes events that were received more than `eventsKept_days` ago. */
+/** Deletes events that were received more than `eventsKeptDays` ago. */
 export async function deleteOldEvents(db: OnboardingDb, now_ms: number): Promise<void> {
-  const before = new Date(now_ms - eventsKept_days * 86_400_000)
+  const before = new Date(now_ms - eventsKeptDays * 86_400_000)
   await sql`delete from onboarding_events where ctid in (
     select ctid from onboarding_events where received_at < ${before} limit ${deleted_max})`.execute(
     db,

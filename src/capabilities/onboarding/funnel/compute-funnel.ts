@@ -111,7 +111,7 @@ function secondsAtRank(sorted_ms: readonly number[], share: number): number | nu
 const day_ms = 86_400_000
 const week_ms = 7 * day_ms
 /** 1970-01-05, the first Monday. */
-const firstMonday_ms = 4 * day_ms
+const firstMondayMs = 4 * day_ms
 
 function cohortsOf<Step extends string>(
   steps: readonly Step[],
@@ -119,14 +119,14 @@ function cohortsOf<Step extends string>(
 ): Cohort<Step>[] {
   const weeks = Map.groupBy(subjects, (own) => {
     const first_ms = Math.min(...own.filter((at_ms) => at_ms !== undefined))
-    return Math.floor((first_ms - firstMonday_ms) / week_ms)
+    return Math.floor((first_ms - firstMondayMs) / week_ms)
   })
   return [...weeks]
     .toSorted(([one], [other]) => one - other)
     .map(([week, own]) => {
       const reached = countReached(steps, own)
       return {
-        week: new Date(firstMonday_ms + week * week_ms).toISOString().slice(0, 10),
+        week: new Date(firstMondayMs + week * week_ms).toISOString().slice(0, 10),
         subjects: own.length,
         reached: steps.map((step, at) => ({ step, subjects: reached[at] ?? 0 })),
       }

@@ -9,11 +9,11 @@ export type SubjectKind = (typeof subjectKinds)[number]
 export type SubjectEvent = { subject: string; name: string; at: string }
 
 /** Maximum first times that a funnel reads. */
-export const subjectEvents_max = 20_000
+export const maxSubjectEvents = 20_000
 
 /**
  * Returns the first time of each posted event of each installation and person, and when people
- * created their first key and rule. At most `subjectEvents_max` + 1, the newest first.
+ * created their first key and rule. At most `maxSubjectEvents` + 1, the newest first.
  */
 export async function selectSubjectEvents(
   db: OnboardingDb,
@@ -33,6 +33,6 @@ export async function selectSubjectEvents(
     ) as seen
     where split_part(subject, ':', 1) = any(${wanted}::text[])
     group by subject, name order by min(at) desc, subject, name
-    limit ${subjectEvents_max + 1}`.execute(db)
+    limit ${maxSubjectEvents + 1}`.execute(db)
   return rows
 }

@@ -1,7 +1,7 @@
 import { scenarioEnvironment } from '../../../model/reserved-environment.ts'
 import { type Rule, ruleBody } from '../../incidents/index.ts'
 
-/** Start of the names of the scenario's rules, in SQL `LIKE`. They are no rules of the project. */
+/** Start of the names of the scenario's rules, in SQL `LIKE`. They are not rules of the project. */
 export const scenarioRules = 'looptrace-onboarding-%'
 
 /** Builds the rule of a run: in mode shadow, for loops of the scenario only. */

@@ -268,10 +268,10 @@ function fromRow(row: Selectable<OnboardingTables['onboarding_scenarios']>): Sto
 }
 
 /** Days for which the record of a removed run is kept. */
-const removedKept_days = 90
+const removedKeptDays = 90
 
-/** Deletes the records of runs whose data were removed more than `removedKept_days` ago. */
+/** Deletes the records of runs whose data were removed more than `removedKeptDays` ago. */
 export async function deleteOldScenarios(db: OnboardingDb, now_ms: number): Promise<void> {
-  const before = new Date(now_ms - removedKept_days * 86_400_000).toISOString()
+  const before = new Date(now_ms - removedKeptDays * 86_400_000).toISOString()
   await db.deleteFrom('onboarding_scenarios').where('removed_at', '<', before).execute()
 }

@@ -4,10 +4,10 @@ export { copyDecoded, decodeEntity, decodeText, entityOrSpace } from './entities
 export { compact, type FoldedText, foldCompact, foldedText, foldText, toOriginal } from './fold.ts'
 export { fractionSign, readFraction } from './fractions.ts'
 export { type MappedText, type Range, TextBuilder, toSource } from './mapped-text.ts'
-export { matchQuote, quoteLength_min } from './match-quote.ts'
+export { matchQuote, minQuoteLength } from './match-quote.ts'
 export {
+  maxSentenceWords,
   type Part,
-  sentenceWords_max,
   splitLines,
   splitLinesAndSentences,
   splitSentences,

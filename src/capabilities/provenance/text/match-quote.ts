@@ -2,7 +2,7 @@ import { type FoldedText, foldedText, toOriginal } from './fold.ts'
 import type { Range } from './mapped-text.ts'
 
 /** Characters of a quote, normalised; a shorter one occurs by chance. */
-export const quoteLength_min = 12
+export const minQuoteLength = 12
 
 /**
  * Finds a quote in a folded text and returns its range in the original. The match begins and ends
@@ -10,7 +10,7 @@ export const quoteLength_min = 12
  */
 export function matchQuote(quote: string, text: FoldedText): Range | undefined {
   const wanted = foldedText(quote).trim()
-  if (wanted.length < quoteLength_min) return undefined
+  if (wanted.length < minQuoteLength) return undefined
   let at = text.text.indexOf(wanted)
   // A repeated text is searched at a bounded number of places.
   for (let attempt = 0; at !== -1 && attempt < 1_000; attempt++) {

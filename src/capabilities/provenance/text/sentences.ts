@@ -98,9 +98,9 @@ function trim(text: string, { start, end }: Part): Part {
 }
 
 /** Words of a sentence; a longer one is split, so that tables without line breaks stay bounded. */
-export const sentenceWords_max = 120
+export const maxSentenceWords = 120
 /** Code units of a sentence; longer runs without a break are split as well. */
-const sentenceLength_max = 4_000
+const maxSentenceLength = 4_000
 
 /** Splits text into its lines, their sentences, and the parts of sentences that are too long. */
 export function splitLinesAndSentences(text: string): Range[] {
@@ -127,7 +127,7 @@ export function splitLines(text: string): Range[] {
 /** Splits a sentence after 120 words, and after 4,000 characters without a break. */
 function addShortParts(ranges: Range[], text: string, { start, end }: Part): void {
   // A word has a letter and a space.
-  if (end > start && end - start < 2 * sentenceWords_max - 1) {
+  if (end > start && end - start < 2 * maxSentenceWords - 1) {
     ranges.push([start, end])
     return
   }
@@ -135,7 +135,7 @@ function addShortParts(ranges: Range[], text: string, { start, end }: Part): voi
   let words = 0
   for (let at = start; at < end; at++) {
     if (isSpace(text[at]) && !isSpace(text[at - 1])) words++
-    if (words < sentenceWords_max && at - from < sentenceLength_max) continue
+    if (words < maxSentenceWords && at - from < maxSentenceLength) continue
     ranges.push([from, at])
     from = at
     words = 0

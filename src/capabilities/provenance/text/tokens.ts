@@ -8,7 +8,7 @@ export interface Token {
 }
 
 /** Code units of a word that are indexed; the rest of a longer word is ignored. */
-const wordLength_max = 64
+const maxWordLength = 64
 
 /** Numbers, characters of scripts without spaces, and words with the digits that follow (`V5`). */
 const tokenPattern = new RegExp(
@@ -97,7 +97,7 @@ function isLetter(code: number): boolean {
 function normaliseTerm(word: string): string {
   const first = word.charCodeAt(0)
   if (first >= 0x30 && first <= 0x39) return normaliseNumber(word)
-  const short = word.length > wordLength_max ? word.slice(0, wordLength_max) : word
+  const short = word.length > maxWordLength ? word.slice(0, maxWordLength) : word
   const lower = short.toLowerCase()
   // Most words are ASCII, which no normalisation changes.
   const plain = /^[a-z0-9]+$/.test(lower) ? lower : lower.normalize('NFKD').replace(/\p{M}/gu, '')

@@ -39,8 +39,8 @@ export function openClickHouseRunner({ columnar, logger }: ClickHouseRunnerOptio
     run: async (statement, { project_id, signal, limits, query_id }) => {
       const started_ms = performance.now()
       const { time_ms_max } = limits
-      const findElapsed_ms = () => columnar.findElapsed_ms(query_id)
-      const watch = watchTime(time_ms_max, { signal, findElapsed_ms })
+      const findElapsedMs = () => columnar.findElapsedMs(query_id)
+      const watch = watchTime(time_ms_max, { signal, findElapsedMs })
       const stop = () => kill(query_id)
       watch.signal.addEventListener('abort', stop, { once: true })
       try {
@@ -147,7 +147,7 @@ type TimeWatch = { signal: AbortSignal; stop(): void }
  */
 function watchTime(
   limit_ms: number,
-  statement: { signal: AbortSignal; findElapsed_ms: () => Promise<number | undefined> },
+  statement: { signal: AbortSignal; findElapsedMs: () => Promise<number | undefined> },
 ): TimeWatch {
   const [ended, late] = [new AbortController(), new AbortController()]
   const watch = async () => {
@@ -155,7 +155,7 @@ function watchTime(
     for (let asked = 0; asked < asks_max; asked += 1) {
       await sleep(wait_ms, ended.signal)
       if (ended.signal.aborted) return
-      const elapsed_ms = await askInTime(statement.findElapsed_ms)
+      const elapsed_ms = await askInTime(statement.findElapsedMs)
       if (elapsed_ms === undefined) break
       if (elapsed_ms >= limit_ms) return late.abort(timeExceeded(elapsed_ms))
       wait_ms = limit_ms - elapsed_ms + grace_ms

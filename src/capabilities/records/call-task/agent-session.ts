@@ -105,7 +105,7 @@ const sessionRules: readonly (readonly [TaskRule, (call: AskedCall) => Found | u
 
 /** The older form of Claude Code: `user_<hash>_account_<uuid>_session_<uuid>`. */
 const sessionAtEnd = /_session_([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})$/i
-const userId_chars_max = 4_096
+const maxUserIdChars = 4_096
 
 /**
  * Returns the session part of a `metadata.user_id` of Claude Code, in its older or its newer form,
@@ -113,7 +113,7 @@ const userId_chars_max = 4_096
  */
 export function sessionInUserId(value: unknown): string {
   const text = textFrom(value)
-  if (text.length > userId_chars_max) return ''
+  if (text.length > maxUserIdChars) return ''
   if (!text.trimStart().startsWith('{')) return sessionAtEnd.exec(text)?.[1] ?? ''
   return sessionText(objectFrom(parsedJson(text))?.['session_id'])
 }

@@ -179,10 +179,10 @@ function stepName(call: AnsweredCall, turn: UserTurn, first: SentCall | undefine
  */
 function textStep(call: AnsweredCall, turn: UserTurn): string {
   const said = turn.first_answer || (asksForObservations(call) ? call.answer_text.trim() : '')
-  return said === '' ? '' : `${turn.number} ${said.slice(0, answerStart_chars)}`
+  return said === '' ? '' : `${turn.number} ${said.slice(0, answerStartChars)}`
 }
 
-const answerStart_chars = 64
+const answerStartChars = 64
 
 /** Agents that run tools by text let the model stop before the result of a tool. */
 function asksForObservations({ body }: AnsweredCall): boolean {

@@ -34,7 +34,7 @@ export function compilePolicy({ content, sample_rate, masks }: CaptureRules): Ca
  * Most states of a compiled pattern. Run time is linear in the text and in the states; `\w{1000}`
  * alone has 1,001 states.
  */
-const patternStates_max = 5_000
+const maxPatternStates = 5_000
 
 /**
  * Compiles a pattern in RE2 syntax, which runs in linear time for any text
@@ -43,9 +43,9 @@ const patternStates_max = 5_000
  */
 export function compilePattern(pattern: string): RE2JS {
   const compiled = compileOrRefuse(pattern)
-  if (compiled.programSize() > patternStates_max) {
+  if (compiled.programSize() > maxPatternStates) {
     throw new InvalidMask(
-      `got a pattern of ${compiled.programSize()} states, expected at most ${patternStates_max}: reduce repetitions`,
+      `got a pattern of ${compiled.programSize()} states, expected at most ${maxPatternStates}: reduce repetitions`,
     )
   }
   if (compiled.test('')) {

@@ -42,6 +42,6 @@ test.each([
   'w3c.traceparent',
   'otel.status_code',
   'request.temperature',
-])('%s is no content', (key) => {
+])('%s is not content', (key) => {
   expect(isContentAttribute(key)).toBe(false)
 })

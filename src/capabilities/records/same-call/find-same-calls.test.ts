@@ -206,7 +206,7 @@ test('rows without an open call are the same calls among further rows above them
       const stored = rows.filter((_, place) => place !== at % rows.length)
       const others = rows.filter((one) => !stored.includes(one))
       if (hasOpenCall(stored) || others.some(isModelCall)) return
-      // A row between that is no call joins no calls, unless one of them waited for it.
+      // A row between that is not a call joins no calls, unless one of them waited for it.
       expect(merged(rows)).toEqual(merged(stored))
     }),
     { numRuns: fuzzRuns(2_000) },

@@ -3,7 +3,7 @@ import type { RecordKind } from '../record-contract.ts'
 import {
   type ErasureTarget,
   type HeldBy,
-  retentionIds_max,
+  maxRetentionIds,
   type UserCount,
   type UserErasure,
 } from '../retention-contract.ts'
@@ -94,7 +94,7 @@ async function tracesOfUser(
   const rows = await read<{ id: string }>(
     project_id,
     `SELECT toString(trace_id) AS id FROM (${each.join(' UNION DISTINCT ')})
-     WHERE id > {after:String} ORDER BY id LIMIT ${retentionIds_max}`,
+     WHERE id > {after:String} ORDER BY id LIMIT ${maxRetentionIds}`,
     { user, after },
   )
   return rows.map(({ id }) => id)

@@ -41,18 +41,18 @@ const late_ms = 30 * 60_000
  * Delay of sums after an hour's end: `late_ms` plus more than the lag, so writers know they are
  * late.
  */
-const closedAfter_ms = 45 * 60_000
+const closedAfterMs = 45 * 60_000
 
 /** Age of hours searched for missing sums; hours with late entries are found at any age. */
-const lookBack_ms = 48 * 3_600_000
+const lookBackMs = 48 * 3_600_000
 
 const hour_ms = 3_600_000
 
-const defaultLag_ms = 5 * 60_000
+const defaultLagMs = 5 * 60_000
 
 /** Opens the sums of hours in a store. */
 export function createLedgerHours(options: LedgerHoursOptions): LedgerHours {
-  const { columnar, clock = systemClock, lag_ms_max = defaultLag_ms } = options
+  const { columnar, clock = systemClock, lag_ms_max = defaultLagMs } = options
   const read = reader(columnar)
   const insert = (names: readonly string[], rows: Uint8Array, token: string) => {
     const options = { deduplication_token: `${token}-hours` }
@@ -194,8 +194,8 @@ function sumsFrom(row: SumsRow): LedgerSums {
 
 /** Finds past hours without valid sums, latest first. */
 async function openHours(columnar: Columnar, now_ms: number, limit: number): Promise<Hour[]> {
-  const to_ms = Math.floor((now_ms - closedAfter_ms) / hour_ms) * hour_ms
-  const params = { from_ms: BigInt(to_ms - lookBack_ms), to_ms: BigInt(to_ms), limit }
+  const to_ms = Math.floor((now_ms - closedAfterMs) / hour_ms) * hour_ms
+  const params = { from_ms: BigInt(to_ms - lookBackMs), to_ms: BigInt(to_ms), limit }
   const ofAll = columnar.acrossProjects('ledger hours')
   const rows = await asStoreFailure(
     ofAll.query<{ project_id: string; at: string }>(openSql, params),

@@ -4,13 +4,13 @@ import {
   type CensusBucket,
   type CensusQuery,
   type CountQuery,
-  censusBuckets_max,
-  countedBuckets_max,
   type HeldBy,
+  maxCensusBuckets,
+  maxCountedBuckets,
+  maxRetentionIds,
   type OpenSlice,
   type RetentionSlice,
   type RetentionStore,
-  retentionIds_max,
   type TracesQuery,
 } from '../retention-contract.ts'
 import {
@@ -105,7 +105,7 @@ async function census(
     `SELECT toString(${dayOf(kind)}) AS day,
        ${environment.sql} AS env, count() AS records
      FROM ${kind} WHERE ${wanted.sql}
-     GROUP BY day, env ORDER BY toInt64(day), env LIMIT ${censusBuckets_max}`,
+     GROUP BY day, env ORDER BY toInt64(day), env LIMIT ${maxCensusBuckets}`,
     { ...wanted.params, ...environment.params },
   )
   const days = rows.map(({ day }) => Number(day))
@@ -143,7 +143,7 @@ async function heldTraces(
       slice.project_id,
       `SELECT DISTINCT toString(trace_id) AS id FROM ${slice.kind}
        WHERE ${sql} AND trace_id GLOBAL IN (${held.sql})
-       ORDER BY id LIMIT ${retentionIds_max + 1}`,
+       ORDER BY id LIMIT ${maxRetentionIds + 1}`,
       { ...params, ...held.params },
     )
     for (const { id } of rows) found.add(id)
@@ -159,7 +159,7 @@ async function findTraces(read: Read, slice: OpenSlice, asked: TracesQuery): Pro
     slice.project_id,
     `SELECT DISTINCT toString(trace_id) AS id FROM ${slice.kind}
      WHERE ${sql} AND ${environment.sql} = {wanted:String} AND toString(trace_id) > {after:String}
-     ORDER BY id LIMIT ${retentionIds_max}`,
+     ORDER BY id LIMIT ${maxRetentionIds}`,
     { ...params, ...environment.params, wanted, after: after ?? '' },
   )
   return rows.map(({ id }) => id)
@@ -173,7 +173,7 @@ async function heldOwners(read: Read, project_id: string, holds: readonly HeldBy
       project_id,
       `SELECT DISTINCT task_id, conversation_id FROM observations
        WHERE project_id = {project:UUID} AND trace_id GLOBAL IN (${held.sql})
-       LIMIT ${retentionIds_max}`,
+       LIMIT ${maxRetentionIds}`,
       held.params,
     )
     for (const { task_id, conversation_id } of rows) {
@@ -207,7 +207,7 @@ async function countBuckets(
        ${asked.bounds.length === 0 ? 'going' : records(free.sql)} AS free,
        ${held_trace_ids.length === 0 ? '0' : records(`NOT (${free.sql})`)} AS held
      FROM ${kind} WHERE ${within.sql}
-     GROUP BY day, env ORDER BY toInt64(day), env LIMIT ${countedBuckets_max}`,
+     GROUP BY day, env ORDER BY toInt64(day), env LIMIT ${maxCountedBuckets}`,
     { ...within.params, ...environment.params, ...free.params, ...early.params },
   )
   const parts = rows.length === 0 ? [] : await changes.parts(toSeconds(asked.slice))

@@ -15,7 +15,7 @@ import { edges, ends, inWindow } from './time-window.ts'
 const rows_max = 10_000
 
 /** Maximum ids of one statement: they are sent in the URL, at most 1 MiB. */
-const toolCallIds_max = 1_000
+const maxToolCallIds = 1_000
 
 /** Reads observations of a task without content; see the port. */
 export async function taskObservations(
@@ -36,8 +36,8 @@ export async function taskToolRows(
   taskId: string,
   { tool_call_ids, order = 'asc', limit, signal, ...window }: ToolRowsAsked,
 ): Promise<TimelineRow[]> {
-  if (tool_call_ids.length > toolCallIds_max) {
-    throw new RangeError(`got ${tool_call_ids.length} ids, expected at most ${toolCallIds_max}`)
+  if (tool_call_ids.length > maxToolCallIds) {
+    throw new RangeError(`got ${tool_call_ids.length} ids, expected at most ${maxToolCallIds}`)
   }
   if (tool_call_ids.length === 0) return []
   const params = {

@@ -8,9 +8,9 @@ import {
 import { runAsOwner, runInInstallation } from '../../../platform/tenancy/index.ts'
 import type { RecordKind } from '../record-contract.ts'
 import {
+  maxRetentionIds,
   type RetentionSlice,
   type RetentionTarget,
-  retentionIds_max,
   type UserErasure,
 } from '../retention-contract.ts'
 import { type HotTableName, hotTables } from './hot-rows.ts'
@@ -158,7 +158,7 @@ async function tracesOfUser(
       select trace_id from hot_observations where ${named}
       union select trace_id from hot_traces where ${named}
     ) as named
-    where trace_id::text > ${about.after} order by id limit ${retentionIds_max}`.execute(db)
+    where trace_id::text > ${about.after} order by id limit ${maxRetentionIds}`.execute(db)
   return rows.map(({ id }) => id)
 }
 

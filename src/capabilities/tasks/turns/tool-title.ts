@@ -94,13 +94,13 @@ function toSnakeCase(key: string): string {
 
 /** A field at the beginning of an object: its text may be cut. */
 const field = /"([^"\\]{1,64})"\s*:\s*(?:"((?:[^"\\]|\\.){0,400})|(-?\d[\d.]{0,30}|true|false))/g
-const cutFields_max = 20
+const maxCutFields = 20
 
 /** Reads the fields of an object whose end is missing. */
 function readCut(args: string): Record<string, unknown> {
   const found = new Map<string, string>()
   for (const [, key = '', text, plain] of args.slice(0, 4_000).matchAll(field)) {
-    if (found.size >= cutFields_max) break
+    if (found.size >= maxCutFields) break
     if (!found.has(key)) found.set(key, text === undefined ? (plain ?? '') : unescapeText(text))
   }
   return Object.fromEntries(found)

@@ -1,4 +1,4 @@
-import { startSlack_ms } from '../../detection/index.ts'
+import { startSlackMs } from '../../detection/index.ts'
 import type { TaskIdentity } from '../../detection/reconstruction/index.ts'
 import type { ObservationStore, TimelineRow } from '../../storage/index.ts'
 import type { TaskRow } from '../store.ts'
@@ -24,7 +24,7 @@ export function extentOf(task: TaskRow): TaskExtent {
   const { project_id, task_id, conversation_id, started_at, last_activity_at } = task
   const { calls, errors, total_tokens, cost_usd } = task
   const started = BigInt(Date.parse(started_at)) * 1_000_000n
-  const from = started - BigInt(startSlack_ms) * 1_000_000n
+  const from = started - BigInt(startSlackMs) * 1_000_000n
   return {
     ...{ project_id, task_id, conversation_id: conversation_id ?? '', started },
     ...{ calls, errors, total_tokens, cost_usd },

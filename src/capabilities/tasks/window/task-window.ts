@@ -52,7 +52,7 @@ export type WindowPorts = {
 const running_rows_max = 100
 
 /** Maximum observations that are read by the ids of tool calls. */
-const toolRows_max = 50
+const maxToolRows = 50
 
 /**
  * Reads a part of a task for a page of its tool calls or its timeline, as little of it as the page
@@ -137,7 +137,7 @@ export class TaskWindowReader {
   async addToolRows(ids: { asked: readonly string[]; answered: readonly string[] }): Promise<void> {
     const { store, signal } = this.#ports
     const { project_id, task_id, from } = this.#task
-    const about = { limit: toolRows_max, signal }
+    const about = { limit: maxToolRows, signal }
     const [asked, answered] = [ids.asked, ids.answered].map((some) => [...new Set(some)])
     const after = { ...about, from: this.#last?.start_time ?? from, tool_call_ids: asked ?? [] }
     const before = {

@@ -11,7 +11,7 @@ import {
   type RunDeps,
 } from '../../query/index.ts'
 import { loadTree, readFields, toReadFields } from '../load-tree.ts'
-import { isoWindowOf, readTraceRows, traceRows_max } from '../read-trace-rows.ts'
+import { isoWindowOf, maxTraceRows, readTraceRows } from '../read-trace-rows.ts'
 import { type TraceDeps, tracePath } from '../trace-path.ts'
 import { buildTree } from '../tree/build-tree.ts'
 import type { TraceRow, TraceTree } from '../tree/contract.ts'
@@ -135,7 +135,7 @@ async function aggregatePaths(
   const { rows } = await readTraceRows(context.queries, {
     ...context,
     ...{ choice: { trace_ids }, window },
-    rows_max: traceRows_max,
+    rows_max: maxTraceRows,
   })
   const paths = findPaths(rows, query.clocks === 'recorded')
   return {
@@ -173,7 +173,7 @@ async function findLatestTraces(
   let observations = 0
   for (const row of rows) {
     observations += Number(row['observations'])
-    if (observations > traceRows_max) break
+    if (observations > maxTraceRows) break
     trace_ids.push(traceIdFrom(String(row['trace_id'])) ?? '')
   }
   return { trace_ids, truncated: trace_ids.length < rows.length, window }

@@ -4,7 +4,7 @@ import { dollarsSchema } from '../../../model/named-schemas.ts'
 import { observationTypes, statuses } from '../../../model/observation.ts'
 import type { Finding } from '../../detection/index.ts'
 import { findCriticalPath, longestRoot } from '../critical-path/find-path.ts'
-import { traceRows_max } from '../read-trace-rows.ts'
+import { maxTraceRows } from '../read-trace-rows.ts'
 import { spanRoots } from '../tree/build-tree.ts'
 import { marks, type TraceTree, type TreeNode } from '../tree/contract.ts'
 import { isoAt } from '../tree/times.ts'
@@ -30,7 +30,7 @@ const countedElsewhere = -2
  */
 export const outlineFields = {
   total: count.describe(
-    `Observations of the tree. Above ${traceRows_max}, \`truncated\` is true and the outline has the earliest.`,
+    `Observations of the tree. Above ${maxTraceRows}, \`truncated\` is true and the outline has the earliest.`,
   ),
   origin_time: z.iso.datetime({ offset: false }).describe('Instant from which `start_us` counts.'),
   ids: column(

@@ -48,7 +48,7 @@ function keepLonger(node: TreeNode, start: number, end: number): void {
 }
 
 /** Larger differences are marked but not corrected: they are unlikely to come from clocks. */
-const clockSkew_ns_max = 300_000_000_000
+const maxClockSkewNs = 300_000_000_000
 
 /**
  * Corrects the clocks of other hosts, like Jaeger's clock skew adjuster. A child inside its parent
@@ -85,7 +85,7 @@ function findSkew(child: TreeNode, parent: TreeNode): number {
   // A queue consumer can run at any time, so its times say nothing about its clock.
   if (child.row?.span_kind === 'consumer') return 0
   const skew = distanceToFit(child, parent)
-  if (Math.abs(skew) <= clockSkew_ns_max) return skew
+  if (Math.abs(skew) <= maxClockSkewNs) return skew
   child.marks.push('clock_skew_too_large')
   return 0
 }

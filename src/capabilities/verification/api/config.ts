@@ -6,8 +6,8 @@ import { verifierNames } from '../contract.ts'
 import { policySchema, toPolicyReply } from '../policy/rules.ts'
 import { policyTable } from '../policy/store.ts'
 import { readLimits, runLimits } from '../runs/limits.ts'
-import { queuedRuns_max } from '../runs/store.ts'
-import { calibrationLabels_min } from '../trust/calibration.ts'
+import { maxQueuedRuns } from '../runs/store.ts'
+import { minCalibrationLabels } from '../trust/calibration.ts'
 import { type StoredCalibration, storedCalibrations } from '../trust/calibration-store.ts'
 import { trustFormula, verifierWeights } from '../trust/fuse.ts'
 import { readScope, type VerificationRoutesDeps } from './contract.ts'
@@ -97,7 +97,7 @@ export function getVerificationConfig(deps: VerificationRoutesDeps): Route {
           model_claims_max: runLimits.model_claims,
           run_ms_max: runLimits.run_ms,
           wait_ms_max: deps.wait_ms_max,
-          pending_runs_max: queuedRuns_max,
+          pending_runs_max: maxQueuedRuns,
           budget_usd_per_day: dollarsFrom(deps.budget_nano_dollars),
         },
         policy: toPolicyReply(policy),
@@ -108,5 +108,5 @@ export function getVerificationConfig(deps: VerificationRoutesDeps): Route {
 
 function toCalibration(stored: StoredCalibration | undefined) {
   const { calibrated = false, labels = 0, brier = null, ece = null } = stored ?? {}
-  return { calibrated, labels, brier, ece, labels_needed: calibrationLabels_min }
+  return { calibrated, labels, brier, ece, labels_needed: minCalibrationLabels }
 }

@@ -1,4 +1,4 @@
-import { grammarWords, quoteLength_min, tokenize } from '../../provenance/text/index.ts'
+import { grammarWords, minQuoteLength, tokenize } from '../../provenance/text/index.ts'
 import { readQuantities } from '../../provenance/values/index.ts'
 import type { ClaimToCheck, StoredEvidence, StoredResult } from '../contract.ts'
 import { shareOfNumbers } from '../knowledge/library.ts'
@@ -9,9 +9,9 @@ import type { Citations } from './follow-references.ts'
 type Result = Omit<StoredResult, 'verifier'>
 
 /** Share of a statement's words that its quotes must have to support it. */
-const quotedShare_min = 0.4
+const minQuotedShare = 0.4
 /** Minimum share of a quote's words in a source at which both count as the same language. */
-const wordShare_min = 0.3
+const minWordShare = 0.3
 /** Texts that a statement is compared with. */
 const texts_max = 10
 
@@ -79,7 +79,7 @@ function findQuote(
   texts: readonly CitedText[],
 ): { text: CitedText; evidence: StoredEvidence[] } | undefined {
   const parts = quote.split(/\s*(?:\[[^\]]{0,60}\]|\(?(?:…|\.{3})\)?)\s*/).map(trimQuote)
-  const long = parts.filter((part) => part.length >= quoteLength_min)
+  const long = parts.filter((part) => part.length >= minQuoteLength)
   const wanted = long.length > 0 ? long : [trimQuote(quote)]
   for (const text of texts) {
     const evidence = wanted.flatMap(
@@ -100,12 +100,12 @@ function trimQuote(quote: string): string {
   return quote.replace(/^[\s.,;:!?]+|[\s.,;:!?]+$/g, '')
 }
 
-/** Reports whether a text has words of a quote: a translated quote is no invented one. */
+/** Reports whether a text has words of a quote: a translated quote is not an invented one. */
 function isSameLanguage(quote: string, texts: readonly CitedText[]): boolean {
   const words = tokenize(quote).map(({ term }) => term)
   return texts.some(({ text }) => {
     const known = new Set(tokenize(text).map(({ term }) => term))
-    return words.filter((word) => known.has(word)).length >= wordShare_min * words.length
+    return words.filter((word) => known.has(word)).length >= minWordShare * words.length
   })
 }
 
@@ -118,7 +118,7 @@ function checkRest(
   const { quotes, claim, statement } = citations
   const rest = quotes.reduce((text, quote) => text.replace(quote.text, ' '), statement.text)
   const quoted = quotes.flatMap(({ text }) => contentOf(text)).length
-  const isMost = quoted >= quotedShare_min * (quoted + contentOf(rest).length)
+  const isMost = quoted >= minQuotedShare * (quoted + contentOf(rest).length)
   const numbers = readQuantities(rest)
   const hasValues =
     !claim.values.some(isNotFound) && texts.some(({ text }) => shareOfNumbers(numbers, text) === 1)

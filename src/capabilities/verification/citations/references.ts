@@ -66,7 +66,7 @@ export function readQuotations(text: string, references: readonly Reference[]): 
     .map((quote) => ({ text: quote.text, at: quote.at }))
 }
 
-/** Replaces the marks of references by spaces: they are no words or numbers of the statement. */
+/** Replaces the marks of references by spaces: they are not words or numbers of the statement. */
 export function withoutReferences(text: string, references = readReferences(text)): string {
   const chars = text.split('')
   for (const { at } of references) chars.fill(' ', at[0], at[1])

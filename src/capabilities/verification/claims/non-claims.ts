@@ -97,7 +97,7 @@ function isGreeting(head: string): boolean {
   return !/\d/.test(head) || head.length - match[0].length < 4
 }
 
-/** Returns whether a part is no statement: one or two words without a number. */
+/** Returns whether a part is not a statement: one or two words without a number. */
 function isFragment(part: string): boolean {
   const words = part.match(/[\p{L}\p{N}]+/gu)?.length ?? 0
   return words === 0 || (words < 3 && !/\d/.test(part))

@@ -38,23 +38,23 @@ export type DocumentIndexer = {
 }
 
 const index_ms_max = 60_000
-const waitingDocuments_max = 20
+const maxWaitingDocuments = 20
 /** Maximum waiting documents of a project, so that one project does not delay the others. */
-const waitingOfProject_max = 3
+const maxWaitingOfProject = 3
 
 /** Creates the thread that splits documents: a document of 8 MiB takes seconds. */
 export function createIndexer(): DocumentIndexer {
   const thread = createAnsweringThread<TextToIndex, IndexedText>({
     file: new URL('./documents/index-thread.ts', import.meta.url),
     answer_ms_max: index_ms_max,
-    waiting: { max: waitingDocuments_max, refusal: tooMany },
+    waiting: { max: maxWaitingDocuments, refusal: tooMany },
     failed: tooLong,
   })
   const waiting = new Map<string, number>()
   return {
     index: async (project_id, text) => {
       const before = waiting.get(project_id) ?? 0
-      if (before >= waitingOfProject_max) throw tooMany()
+      if (before >= maxWaitingOfProject) throw tooMany()
       waiting.set(project_id, before + 1)
       try {
         return await thread.ask(text)
@@ -81,7 +81,7 @@ function tooLong(cause: unknown) {
   })
 }
 
-/** Returns an id of a path; throws the error of a missing object when it is no UUID. */
+/** Returns an id of a path; throws the error of a missing object when it is not a UUID. */
 export function checkId(id: string, code: ProblemCode, name: string): string {
   if (isUuid(id)) return id
   throw problem(code, { detail: `${name}: got "${id.slice(0, 80)}", expected an id from a list` })

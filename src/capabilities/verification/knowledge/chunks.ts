@@ -1,13 +1,13 @@
 import { createHash } from 'node:crypto'
 import type { MappedText, Range } from '../../provenance/text/index.ts'
-import { sentenceWords_max, splitLinesAndSentences } from '../../provenance/text/index.ts'
+import { maxSentenceWords, splitLinesAndSentences } from '../../provenance/text/index.ts'
 
 /** Sentences of a chunk, and of a window. */
-export const chunkSentences_max = 3
+export const maxChunkSentences = 3
 /** Words of a chunk. */
-const chunkWords_max = sentenceWords_max
+const maxChunkWords = maxSentenceWords
 /** Code units of a title or table header that are indexed with a chunk. */
-const contextLength_max = 400
+const maxContextLength = 400
 
 /** A passage that is found as a whole. */
 export interface Chunk {
@@ -19,7 +19,7 @@ export interface Chunk {
   readonly context: string
   /** SHA-256 of the text, in hexadecimal. */
   readonly digest: string
-  /** First sentence of the document in this chunk, and the one after the last. */
+  /** First sentence of the document in this chunk, and the sentence after the last. */
   readonly sentences: Range
 }
 
@@ -38,7 +38,7 @@ export interface SplitDocument {
 export function splitDocument(id: string, title: string, mapped: MappedText): SplitDocument {
   const sentences = splitLinesAndSentences(mapped.text)
   const headers = findHeaders(mapped.text, sentences)
-  const document = { id, title: title.slice(0, contextLength_max), mapped, sentences, headers }
+  const document = { id, title: title.slice(0, maxContextLength), mapped, sentences, headers }
   const chunks: Chunk[] = []
   let from = 0
   while (from < sentences.length) {
@@ -67,10 +67,10 @@ function chunkFrom(
 function endOfChunk(text: string, sentences: readonly Range[], from: number): number {
   let words = 0
   let to = from
-  while (to < sentences.length && to - from < chunkSentences_max) {
+  while (to < sentences.length && to - from < maxChunkSentences) {
     const [start, end] = sentences[to] ?? [0, 0]
     words += text.slice(start, end).split(/\s+/).length
-    if (to > from && words > chunkWords_max) break
+    if (to > from && words > maxChunkWords) break
     to++
   }
   return to
@@ -82,7 +82,7 @@ function findHeaders(text: string, sentences: readonly Range[]): string[] {
   return sentences.map(([start, end]) => {
     const line = text.slice(start, end)
     if (!line.includes(' | ')) header = ''
-    else if (header === '') header = line.slice(0, contextLength_max)
+    else if (header === '') header = line.slice(0, maxContextLength)
     return header
   })
 }

@@ -14,7 +14,7 @@ const sentence = fc
   .map((words) => `${words.join(' ')}.\n`)
 const source = fc.array(sentence, { minLength: 1, maxLength: 10 }).map((parts) => parts.join(''))
 
-test('passages are ranked by recall × (0.3 + 0.7 · numbers), and stand in their source', () => {
+test('passages are ranked by recall × (0.3 + 0.7 · numbers), and are in their source', () => {
   fc.assert(
     fc.property(fc.array(source, { minLength: 1, maxLength: 4 }), sentence, (sources, claim) => {
       const documents = sources.map((text, at) =>

@@ -5,7 +5,7 @@ import {
   type Quantity,
   readQuantities,
 } from '../../provenance/values/index.ts'
-import { type Chunk, chunkSentences_max, type SplitDocument } from './chunks.ts'
+import { type Chunk, maxChunkSentences, type SplitDocument } from './chunks.ts'
 import {
   buildIndex,
   candidates_max,
@@ -51,9 +51,9 @@ const passages_max = 10
 /** Weight of a term that only the question has, as a share of a claim's term. */
 const contextWeight = 0.3
 /** Terms of a claim that are looked up; the rest of a longer claim is ignored. */
-const claimTerms_max = 200
+const maxClaimTerms = 200
 /** Code units of a claim or question that are read. */
-const claimLength_max = 10_000
+const maxClaimLength = 10_000
 
 /** Indexes documents for `findPassages`. */
 export function buildLibrary(documents: Iterable<SplitDocument>): Library {
@@ -75,7 +75,7 @@ export function buildLibrary(documents: Iterable<SplitDocument>): Library {
 export function findPassages(library: Library, claim: Question, limit = passages_max): Passage[] {
   const shares = shareTerms(claim)
   const weights = weighTerms(library.index, shares)
-  const rated = { weights, numbers: readQuantities(claim.text.slice(0, claimLength_max)) }
+  const rated = { weights, numbers: readQuantities(claim.text.slice(0, maxClaimLength)) }
   const seen = new Set<string>()
   const passages: Passage[] = []
   for (const { chunk: id } of searchIndex(library.index, shares, undefined, candidates_max)) {
@@ -105,8 +105,8 @@ export function byScore(one: Passage, other: Passage): number {
 export function shareTerms({ text, context = '' }: Question): Map<string, number> {
   const shares = new Map<string, number>()
   for (const [share, part] of [[1, text] as const, [contextWeight, context] as const]) {
-    for (const term of countTerms(part.slice(0, claimLength_max)).keys()) {
-      if (shares.size >= claimTerms_max || shares.has(term) || grammarWords.has(term)) continue
+    for (const term of countTerms(part.slice(0, maxClaimLength)).keys()) {
+      if (shares.size >= maxClaimTerms || shares.has(term) || grammarWords.has(term)) continue
       shares.set(term, share)
     }
   }
@@ -127,10 +127,10 @@ function weighTerms(index: Index, shares: ReadonlyMap<string, number>): Map<stri
 /** Returns the windows of 3 sentences that share a sentence with a chunk. */
 export function windowsAround({ sentences }: SplitDocument, chunk: Chunk): Range[] {
   const [from, to] = chunk.sentences
-  const first = Math.max(0, from - chunkSentences_max + 1)
+  const first = Math.max(0, from - maxChunkSentences + 1)
   const windows: Range[] = []
   for (let start = first; start < to; start++) {
-    const end = Math.min(sentences.length, start + chunkSentences_max)
+    const end = Math.min(sentences.length, start + maxChunkSentences)
     if (end > from) windows.push([start, end])
   }
   return windows

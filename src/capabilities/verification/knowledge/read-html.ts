@@ -5,7 +5,7 @@ import {
   TextBuilder,
 } from '../../provenance/text/index.ts'
 
-/** Elements whose content is no text of the page. */
+/** Elements whose content is not text of the page. */
 const unreadElements = new Set('script style noscript template svg iframe object'.split(' '))
 const blockElements = new Set(
   (

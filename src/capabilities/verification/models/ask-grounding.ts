@@ -15,7 +15,7 @@ const gated_max = 5
 /** A part of a passage, short enough for models that read 512 tokens, and for a quote. */
 type Window = { passage: number; at: Range; text: string }
 const window_chars_max = 500
-const windowSentences_max = 3
+const maxWindowSentences = 3
 const windows_max = 60
 const claim_chars_max = 2_000
 
@@ -90,7 +90,7 @@ function windowsOf(text: string): Range[] {
   for (const { start, end } of splitSentences(text, { start: 0, end: text.length })) {
     const last = windows.at(-1)
     const isJoined =
-      last !== undefined && sentences < windowSentences_max && end - last[0] <= window_chars_max
+      last !== undefined && sentences < maxWindowSentences && end - last[0] <= window_chars_max
     if (isJoined) last[1] = end
     else windows.push([start, Math.min(end, start + window_chars_max)])
     sentences = isJoined ? sentences + 1 : 1

@@ -33,8 +33,8 @@ const context_chars_max = 2_000
 const passages_max = 20
 const source_chars_max = 200
 const passage_chars_max = 4_000
-/** A longer quote is no evidence: it could be a whole passage. */
-const judgeQuote_chars_max = 500
+/** A longer quote is not evidence: it could be a whole passage. */
+const maxJudgeQuoteChars = 500
 const output_tokens_max = 2_000
 /** Confidence in one judge whose quote was found; measured goals are in the docs of trust. */
 const judgeConfidence = 0.85
@@ -125,7 +125,7 @@ function checkAnswerOf(
 ): Checked {
   if (stated === 'unverifiable') return { stated, quote: null, fault: undefined }
   if (!quote) return { stated, quote: null, fault: 'the judge quoted nothing' }
-  if (quote.length > judgeQuote_chars_max) {
+  if (quote.length > maxJudgeQuoteChars) {
     return { stated, quote: null, fault: 'the judge quoted too much' }
   }
   const found = findQuote(quote, passages, passage ?? 0)

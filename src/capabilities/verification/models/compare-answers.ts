@@ -86,14 +86,14 @@ function compareTexts(blank: Blank, answers: readonly string[]): Agreement {
 }
 
 /** Words that a name may have besides those of the claim: titles, a country. */
-const moreWords_max = 3
+const maxMoreWords = 3
 const alternatives = /[;/|\n]|\s(?:or|oder|ou|o)\s/i
 
 /** Returns whether an answer is one value: a list of many would agree with every claim. */
 function isSingle({ kind, text }: Blank, answer: string): boolean {
   if (compact(text) === compact(answer)) return true
   if (kind === 'name') {
-    const words_max = tokenize(text).length + moreWords_max
+    const words_max = tokenize(text).length + maxMoreWords
     return tokenize(answer).length <= words_max && !alternatives.test(answer)
   }
   const values = readValues(answer.slice(0, text.length + answer_chars_max))

@@ -18,7 +18,7 @@ export type ExtractClaims = (
 
 /** Characters of an answer that a model reads; rules read the rest. */
 const answer_chars_max = 24_000
-/** A longer span is no single claim. */
+/** A longer span is not a single claim. */
 const span_chars_max = 600
 const spans_max = 200
 const output_tokens_max = 8_000

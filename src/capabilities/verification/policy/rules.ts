@@ -12,7 +12,7 @@ export type StoredPolicy = Selectable<VerificationTables['verification_policies'
 
 const globs_max = 50
 const glob_chars_max = 256
-const minInterval_ms_max = 7 * 24 * 3_600_000
+const maxMinIntervalMs = 7 * 24 * 3_600_000
 
 const percent = z
   .number({ error: expected('a number from 0 to 100') })
@@ -46,7 +46,7 @@ const policyFields = {
   min_interval: z
     .string()
     .regex(durationPattern, { error: expected('a duration such as 10m') })
-    .refine((text) => durationMs(text) <= minInterval_ms_max, {
+    .refine((text) => durationMs(text) <= maxMinIntervalMs, {
       error: expected('at most 7 days'),
     })
     .nullable()

@@ -61,7 +61,7 @@ export const defaultPolicySettings: PolicySettings = {
 }
 
 const page_tasks = 200
-const checkedTasks_max = 50_000
+const maxCheckedTasks = 50_000
 const day_ms = 24 * 3_600_000
 
 /** Returns the chore that verifies the last answers of quiet tasks, as policies say. */
@@ -82,7 +82,7 @@ class PolicyPass {
   readonly #deps: PolicyDeps
   readonly #settings: PolicySettings
   /** Versions of quiet tasks that need no further run, by project and task. */
-  readonly #checked = new BoundedCache<string, string>(checkedTasks_max)
+  readonly #checked = new BoundedCache<string, string>(maxCheckedTasks)
   #read_to_ms = 0
   #swept_at_ms = Number.NEGATIVE_INFINITY
 

@@ -2,7 +2,7 @@ import { hash } from 'node:crypto'
 import { parsedJson } from '../../../kernel/json-values.ts'
 import { isoFromNs } from '../../../kernel/time.ts'
 import type { Observation } from '../../../model/observation.ts'
-import { readAnswer as readAnswerMessage, startSlack_ms } from '../../detection/index.ts'
+import { readAnswer as readAnswerMessage, startSlackMs } from '../../detection/index.ts'
 import type { ObservationStore, ObservationVersion, TaskHint } from '../../storage/index.ts'
 import type { AnswerContext, RunsDb } from '../contract.ts'
 import { RunRefused, readLimits } from './limits.ts'
@@ -93,11 +93,11 @@ export async function readAnswerDigest(
 
 const cutOutcomes = new Set<Observation['outcome']>(['upstream_cut', 'client_gone', 'timeout'])
 /** Largest tolerated difference between the clocks of processes. */
-const clockSlack_ns = 1_000_000_000n
+const clockSlackNs = 1_000_000_000n
 
 /** Returns whether the answering call can have seen the row: a tool must have ended before it. */
 function wasSeenBy(row: Observation, answer: Observation): boolean {
-  return row.type === 'generation' || row.end_time <= answer.start_time + clockSlack_ns
+  return row.type === 'generation' || row.end_time <= answer.start_time + clockSlackNs
 }
 
 function gapsOf(read: { answer: string; text: string; left: number; isWhole: boolean }): string[] {
@@ -124,16 +124,16 @@ async function readVersions({ db, store }: AnswerPorts, run: TraceOfRun) {
     const page = await store.taskVersions(project_id, {
       tasks: tasks.length > 0 ? tasks : [{ task_id: task_id ?? trace_id, from: startOf(run) }],
       ...(after && { after }),
-      limit: versionsPage_max,
+      limit: maxVersionsPage,
     })
     versions.push(...page)
-    if (page.length < versionsPage_max) break
+    if (page.length < maxVersionsPage) break
     if (versions.length >= readLimits.versions) return { versions: sort(versions), isWhole: false }
   }
   return { versions: sort(versions), isWhole: true }
 }
 
-const versionsPage_max = 10_000
+const maxVersionsPage = 10_000
 
 function sort(versions: ObservationVersion[]): ObservationVersion[] {
   return versions.sort((one, other) => compareStarts(one, other))
@@ -148,7 +148,7 @@ function compareStarts(
 }
 
 function startOf({ trace_start }: Pick<Run, 'trace_start'>): bigint {
-  return BigInt(Math.max(0, Date.parse(trace_start) - startSlack_ms)) * 1_000_000n
+  return BigInt(Math.max(0, Date.parse(trace_start) - startSlackMs)) * 1_000_000n
 }
 
 /** Returns the task and the tasks before it in its conversation, latest first. */

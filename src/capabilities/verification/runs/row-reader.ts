@@ -58,13 +58,13 @@ export class RowReader {
 const chunk_max = 32
 const chunk_bytes = 1024 * 1024
 /** Assumed size of an unknown body, as of spans. */
-const bodyGuess_bytes = 64 * 1024
+const bodyGuessBytes = 64 * 1024
 
 /** Returns the last versions that fit into one statement, at least one. */
 function takeChunk(versions: readonly ObservationVersion[]): readonly ObservationVersion[] {
   let bytes = 0
   const first = versions.findLastIndex(({ body_bytes }, at) => {
-    bytes += body_bytes || bodyGuess_bytes
+    bytes += body_bytes || bodyGuessBytes
     return bytes >= chunk_bytes || versions.length - at >= chunk_max
   })
   return versions.slice(Math.max(0, first))

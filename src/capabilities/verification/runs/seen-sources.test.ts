@@ -33,7 +33,7 @@ describe.each(['proxy', 'otlp', 'otlp_openinference', 'api'] as const)(
   },
 )
 
-test('answers and arguments of calls are no sources', () => {
+test('answers and arguments of calls are not sources', () => {
   const rows = agentRun('own', { tools: ['save'] })
     .user('Hello')
     .tool({ name: 'save', args: { note: invented } }, 'saved')

@@ -26,7 +26,7 @@ export const seenTypes: ReadonlySet<Observation['type']> = new Set([
 /**
  * Collects the texts that the agent saw from observations up to its answer, each text once, at the
  * first observation with it. The rows are sorted by start; the last model call gave the answer.
- * Words of the agent are no source: its answers and the arguments of its calls are left out, also
+ * Words of the agent are not a source: its answers and the arguments of its calls are left out, also
  * where a later user or system message repeats them, as the instructions of a sub-agent and the
  * summary of a compacted history do. Such a part is blank in the source, so that offsets stay.
  */

@@ -17,7 +17,7 @@ export type Run = Selectable<VerificationTables['verification_runs']>
 export const verificationJob = 'verification'
 
 /** Maximum pending runs of a project. */
-export const queuedRuns_max = 1_000
+export const maxQueuedRuns = 1_000
 
 /** A trace of a project. `trace_id` is the stored form, a UUID. */
 export type TraceKey = { project_id: string; trace_id: string }
@@ -93,11 +93,11 @@ async function assertQueueHasRoom(trx: RunsDb, project_id: string): Promise<void
   const { rows } = await sql<{ pending: number }>`
     select count(*)::int as pending from (
       select 1 from verification_runs
-      where project_id = ${project_id} and state = 'pending' limit ${queuedRuns_max + 1}
+      where project_id = ${project_id} and state = 'pending' limit ${maxQueuedRuns + 1}
     ) as queued`.execute(trx)
-  if ((rows[0]?.pending ?? 0) <= queuedRuns_max) return
+  if ((rows[0]?.pending ?? 0) <= maxQueuedRuns) return
   throw problem('verification_queue_full', {
-    detail: `The project has ${queuedRuns_max} pending verifications. Wait for some to end.`,
+    detail: `The project has ${maxQueuedRuns} pending verifications. Wait for some to end.`,
     retry_after_s: 10,
   })
 }

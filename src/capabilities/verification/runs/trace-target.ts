@@ -67,7 +67,7 @@ export type TaskToVerify = {
 }
 
 /** Times before the last call of a task from which rows are read, in milliseconds. */
-const readBack_ms = [0, 60_000, 3_600_000] as const
+const readBackMs = [0, 60_000, 3_600_000] as const
 
 /**
  * Finds the last answer of a task: its last model call without tool calls, else its last model
@@ -79,7 +79,7 @@ export async function findAnswer(
 ): Promise<TimelineRow | undefined> {
   const first = nsFromIso(started_at) ?? 0n
   const last = nsFromIso(last_started_at ?? '') ?? first
-  const starts = readBack_ms.map((back_ms) => last - BigInt(back_ms) * ns_per_ms)
+  const starts = readBackMs.map((back_ms) => last - BigInt(back_ms) * ns_per_ms)
   for (const from of [...starts.filter((start) => start > first), first]) {
     const calls = await readModelCalls(store, { project_id, task_id, from })
     const answer = calls.findLast(({ tool_calls }) => tool_calls.length === 0)

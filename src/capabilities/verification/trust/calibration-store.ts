@@ -58,7 +58,7 @@ type JudgedClaim = {
 /** The labels of a project. */
 export type ProjectLabels = {
   byVerifier: ReadonlyMap<VerifierName, PersonLabel[]>
-  /** Number of claims with a tie of verdicts. They are no labels. */
+  /** Number of claims with a tie of verdicts. They are not labels. */
   disputed: number
 }
 

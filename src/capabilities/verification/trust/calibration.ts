@@ -19,11 +19,11 @@ export interface Step {
 }
 
 /** Labels that a calibration needs. */
-export const calibrationLabels_min = 200
+export const minCalibrationLabels = 200
 
 /** Fits a calibration to labels; with fewer than 200 it is the identity, marked as such. */
 export function fitCalibration(labels: readonly Label[]): Calibration {
-  const isEnough = labels.length >= calibrationLabels_min
+  const isEnough = labels.length >= minCalibrationLabels
   const steps = isEnough ? fitIsotonic(labels) : []
   return { calibrated: isEnough, labels: labels.length, steps }
 }

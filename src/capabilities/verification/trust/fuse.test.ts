@@ -91,7 +91,7 @@ describe('the trust score', () => {
     expect(computeTrust([claim('a', ['contradicted', 0.1])], {}).score).toBe(0.5)
   })
 
-  test('refuses twins and confidences that are no probability', () => {
+  test('refuses twins and confidences that are not probabilities', () => {
     expect(() => computeTrust([claim('a'), claim('a')], {})).toThrow('Claim a occurs twice')
     expect(() => computeTrust([claim('a', ['supported', Number.NaN])], {})).toThrow(
       'Confidence NaN',

@@ -64,7 +64,7 @@ const limits: Readonly<Record<TrustCap, number>> = {
 }
 const coverage_min = 0.5
 /** A claim is strongly contradicted from this probability of being false. */
-const strongContradiction_min = 0.8
+const minStrongContradiction = 0.8
 
 /**
  * Computes the trust in an answer from the verdicts on its claims. The order of the claims and of
@@ -127,7 +127,7 @@ function findCaps(
   coverage: number,
 ): Trust['caps'] {
   const isContradicted = claims.some(
-    ({ probability }) => probability !== null && probability <= 1 - strongContradiction_min,
+    ({ probability }) => probability !== null && probability <= 1 - minStrongContradiction,
   )
   const hasUnseen = checked.some(
     ({ results }, at) =>

@@ -1,2 +1,2 @@
-export { calibrationLabels_min } from './calibration.ts'
+export { minCalibrationLabels } from './calibration.ts'
 export { trustFormula, verifierWeights } from './fuse.ts'

@@ -9,7 +9,7 @@ export interface AlikeWords {
 }
 
 /** Minimum equal code units at the start of two forms of one word. */
-const startLength_min = 5
+const minStartLength = 5
 
 /** Builds the set from terms. */
 export function alikeOf(terms: Iterable<string>): AlikeWords {
@@ -33,9 +33,7 @@ export function likeness(term: string, known: AlikeWords): number {
 }
 
 function startOf(term: string): string | undefined {
-  return term.length < startLength_min || /\d/.test(term)
-    ? undefined
-    : term.slice(0, startLength_min)
+  return term.length < minStartLength || /\d/.test(term) ? undefined : term.slice(0, minStartLength)
 }
 
 /** Reports whether a term has an opposite in a set that lacks the term itself. */

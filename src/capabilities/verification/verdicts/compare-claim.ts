@@ -170,7 +170,7 @@ const leadingMarks = /^(?:[\p{Extended_Pictographic}\s•▪–—*>-]|\uFE0F|\u
 
 /**
  * Returns whether a sentence contains a claim word for word, and the rest of the sentence neither
- * denies nor limits it: `bags are free` is no quote from `bags are free only for members`.
+ * denies nor limits it: `bags are free` is not a quote from `bags are free only for members`.
  */
 export function isQuoted(claim: string, sentence: string): boolean {
   const words = claim.replace(leadingMarks, '').replace(/[.!?\s]+$/u, '')

@@ -5,7 +5,7 @@ import { type Fact, facts_max } from './judge-by-facts.ts'
 /** Keys whose text names the object that they are in, in order of preference. */
 const nameKeys = ['name', 'title', 'subject', 'label', 'product', 'project', 'model', 'plan']
 /** Code units of a name; a longer text is a description. */
-const nameLength_max = 80
+const maxNameLength = 80
 /** Values of a document that are visited. */
 const values_max = 200_000
 
@@ -42,7 +42,7 @@ function valuesOf(value: unknown): unknown[] {
 
 function factsOfObject(source: string, object: Readonly<Record<string, unknown>> = {}): Fact[] {
   const subject = nameKeys.map((key) => object[key]).find((value) => typeof value === 'string')
-  if (typeof subject !== 'string' || subject.length > nameLength_max) return []
+  if (typeof subject !== 'string' || subject.length > maxNameLength) return []
   return Object.entries(object)
     .slice(0, facts_max)
     .flatMap(([key, value]) =>

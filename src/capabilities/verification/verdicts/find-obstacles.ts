@@ -20,7 +20,7 @@ export interface Comparison {
   readonly subject: SubjectFit
   readonly signs: SupportSigns
   readonly isDisputed: boolean
-  /** The sentence is no row of a table, or the row that the claim or its question names. */
+  /** The sentence is not a row of a table, or the row that the claim or its question names. */
   readonly isOwnRow: boolean
 }
 

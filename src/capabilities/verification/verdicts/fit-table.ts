@@ -8,7 +8,7 @@ const separator = ' | '
 
 /**
  * Reports whether a claim or its question names the column of a table's row that has its number,
- * and no other column better. A sentence that is no row, or a row with one value, fits.
+ * and no other column better. A sentence that is not a row, or a row with one value, fits.
  */
 export function fitsColumn(claim: ReadClaim, { text, passage }: ComparedSentence): boolean {
   const cells = text.split(separator)

@@ -26,7 +26,7 @@ export interface Fact {
 type FactVerdict = 'supported' | 'contradicted' | 'unverifiable'
 
 /** Share of an attribute's words from which an equal value supports a claim. */
-const attributeShare_min = 0.5
+const minAttributeShare = 0.5
 /** Facts that one claim is compared with. */
 export const facts_max = 10_000
 
@@ -63,7 +63,7 @@ export function judgeByFacts(claim: Question, facts: readonly Fact[]): Judgement
   const verdict = agreedVerdict(claim, complete)
   if (verdict !== undefined) return judgement(verdict, 0.97, complete)
   // An attribute in other words can support, when the value is right, but never contradict.
-  const partial = known.filter((fact) => attributeShare(claim, fact) >= attributeShare_min)
+  const partial = known.filter((fact) => attributeShare(claim, fact) >= minAttributeShare)
   const matching = partial.filter((fact) => compareWithFact(claim, fact) === 'supported')
   const isOpen = complete.length > 0 || matching.length !== 1
   return isOpen ? open : judgement('supported', 0.9, matching)

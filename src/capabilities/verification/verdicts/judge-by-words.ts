@@ -17,7 +17,7 @@ import type { Judgement } from './verdict.ts'
 /** Probability from which a passage is shown with a claim that stays `unverifiable`. */
 const shown_min = 0.2
 /** Recall from which a passage is shown. */
-const shownRecall_min = 0.5
+const minShownRecall = 0.5
 /** Maximum difference of recall at which a sentence with other numbers disputes a claim. */
 const disputeSlack = 0.05
 /** Share of its support that a claim keeps when sources disagree. */
@@ -59,13 +59,13 @@ function judge(
     const evidence = evidenceOf(quoted)
     return { verdict: 'supported', confidence: 0.95, method: 'quote', evidence, support: 0.95 }
   }
-  const isFar = compared[0] === undefined || compared[0].recall < shownRecall_min
+  const isFar = compared[0] === undefined || compared[0].recall < minShownRecall
   if (isFar && !needsSupport) return missing(0)
   const comparison = compare(claim, compared)
   if (comparison === undefined) return missing(0)
   const { best, signs, isDisputed } = comparison
   const support = scoreSupport(signs) * (isDisputed ? disputedShare : 1)
-  if (best.recall < shownRecall_min || support < shown_min) return missing(support)
+  if (best.recall < minShownRecall || support < shown_min) return missing(support)
   const evidence = evidenceOf(best)
   if (support >= likely_min && findObstacles(comparison).length === 0) {
     return { verdict: 'likely', confidence: 0.9, method: 'words', evidence, support }

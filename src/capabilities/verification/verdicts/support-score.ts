@@ -31,7 +31,7 @@ export interface SupportSigns {
 }
 
 /** Words around a number that are compared with a claim. */
-const nearWords_max = 9
+const maxNearWords = 9
 
 /** Returns the probability that a sentence supports a claim, 0–1. */
 export function scoreSupport(signs: SupportSigns): number {
@@ -100,6 +100,6 @@ function weighNearNumbers(claim: ReadClaim, source: readonly ComparedSentence[])
 /** Returns how much of a claim is in the words around a number and in its sentence, half each. */
 function weighNear(claim: ReadClaim, { tokens, recall }: ComparedSentence, at: Quantity): number {
   const place = tokens.findIndex(({ start }) => start >= at.start)
-  const near = tokens.slice(Math.max(0, place - nearWords_max), place + nearWords_max)
+  const near = tokens.slice(Math.max(0, place - maxNearWords), place + maxNearWords)
   return (weighLikeness(claim.weights, alikeOf(near.map(({ term }) => term))) + recall) / 2
 }

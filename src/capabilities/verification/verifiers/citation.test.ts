@@ -269,7 +269,7 @@ describe('a reference', () => {
     expect(await verdictOf('It opens at 9 [3].', { seen })).toBe('contradicted')
   })
 
-  test('is no id of a database', async () => {
+  test('is not an id of a database', async () => {
     const rows = JSON.stringify(sources.map((source, at) => ({ id: 101 + at, ...source })))
     const seen = [seenSource(rows)]
     expect(await verdictOf('It "stays closed all day" on public holidays [2].', { seen })).toBe(

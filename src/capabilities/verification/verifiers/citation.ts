@@ -16,7 +16,7 @@ const options = z.strictObject({
 type Result = Omit<StoredResult, 'verifier'>
 
 /** URLs of a claim that are fetched. */
-const claimUrls_max = 3
+const maxClaimUrls = 3
 
 /**
  * Creates the verifier `citation`: references of an answer exist, and their source contains the
@@ -54,7 +54,7 @@ function skipped(note: string): Result {
 }
 
 /** Characters of host and path of a URL that the agent did not see. */
-const plainUrl_chars_max = 80
+const maxPlainUrlChars = 80
 const unplain = {
   outcome: 'failed',
   reason: 'was not fetched: the agent did not see its URL, which is long enough to carry data.',
@@ -66,7 +66,7 @@ const unplain = {
  */
 function isPlain(url: string): boolean {
   const { host = '', pathname = '', search = '?' } = URL.parse(url) ?? {}
-  return search === '' && host.length + pathname.length <= plainUrl_chars_max
+  return search === '' && host.length + pathname.length <= maxPlainUrlChars
 }
 
 /** Returns a page, or the reason why it was not read. */
@@ -100,7 +100,7 @@ async function checkPages(
   result: Result,
   openPage: OpenPage,
 ): Promise<Result> {
-  const opened = await Promise.all(citations.urls.slice(0, claimUrls_max).map(openPage))
+  const opened = await Promise.all(citations.urls.slice(0, maxClaimUrls).map(openPage))
   const texts = opened.filter((page) => typeof page !== 'string')
   const [failure] = opened.filter((page) => typeof page === 'string')
   if (texts.length === 0) {

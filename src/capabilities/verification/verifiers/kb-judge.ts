@@ -10,7 +10,7 @@ export type CitedPassage = {
 }
 
 /** Passages that a judge reads. */
-export const judgedPassages_max = 8
+export const maxJudgedPassages = 8
 
 /**
  * Asks the judge about a claim that words do not decide. Without its verdict, the result of words

@@ -16,7 +16,7 @@ import { type FactIndex, findFacts, indexFacts } from '../knowledge-base/sources
 import { openSeenLibrary } from '../knowledge-base/sources/seen-library.ts'
 import { type Fact, judgeByFacts } from '../verdicts/judge-by-facts.ts'
 import { decideByWords } from '../verdicts/judge-by-words.ts'
-import { askJudge, type CitedPassage, judgedPassages_max } from './kb-judge.ts'
+import { askJudge, type CitedPassage, maxJudgedPassages } from './kb-judge.ts'
 import { withSeenValues } from './kb-values.ts'
 import { decideBySources, type SourceVerdict } from './kb-verdict.ts'
 
@@ -30,9 +30,9 @@ export type KbDeps = {
 }
 
 /** Claims of a run that the judge reads. */
-const judgedClaims_max = 60
+const maxJudgedClaims = 60
 /** Passages that are searched for a value that the agent did not see. */
-const valuePassages_max = 5
+const maxValuePassages = 5
 
 const kbOptions = z.strictObject({
   trace: z.boolean().default(true).describe('Whether to search what the agent saw.'),
@@ -56,7 +56,7 @@ export function createKbVerifier(deps: KbDeps): Verifier<typeof kbOptions> {
     unavailable: () => undefined,
     estimate: (claims, { judge }) => {
       const none = { calls: 0, nano_dollars: 0n }
-      return judge ? (deps.estimateJudge?.(Math.min(claims, judgedClaims_max)) ?? none) : none
+      return judge ? (deps.estimateJudge?.(Math.min(claims, maxJudgedClaims)) ?? none) : none
     },
     open: (context, options) => openKb(deps, context, options),
   }
@@ -100,9 +100,9 @@ async function openKb(
     const decided = sources.checksValues ? withSeenValues(claim, weighed) : weighed
     const isOpen = decided.verdict === 'unverifiable' || decided.method === 'words'
     const mayAsk = judge !== undefined && isOpen && decided.verdict !== 'supported'
-    if (!mayAsk || judged >= judgedClaims_max) return decided
+    if (!mayAsk || judged >= maxJudgedClaims) return decided
     judged += 1
-    const passages = [...found.documents, ...found.seen].slice(0, judgedPassages_max)
+    const passages = [...found.documents, ...found.seen].slice(0, maxJudgedPassages)
     return askJudge(judge, { asked, passages, otherwise: decided }, signal)
   }
 }
@@ -149,7 +149,7 @@ function weighSources(
     ...own.map(
       ({ subject, attribute, value, unit }) => `${subject}: ${attribute} = ${value} ${unit}`,
     ),
-    ...found.documents.slice(0, valuePassages_max).map(({ passage }) => passage.text),
+    ...found.documents.slice(0, maxValuePassages).map(({ passage }) => passage.text),
   ]
   return {
     verdicts: withDispute(verdicts, asked, found),

@@ -261,7 +261,7 @@ describe('a search', () => {
       (response: Parameters<PageAnswer>[0]) => response.writeHead(503).end(),
       'status 503',
     ],
-    ['that is no JSON', html('<p>results</p>'), 'without a list of results'],
+    ['that is not JSON', html('<p>results</p>'), 'without a list of results'],
     ['without results', {}, 'without a list of results'],
     [
       'that redirects',
@@ -282,7 +282,7 @@ describe('a search', () => {
     expect(web.received).toEqual([])
   })
 
-  test('that lies about pages is not believed: its own texts are no evidence', async () => {
+  test('that lies about pages is not believed: its own texts are not evidence', async () => {
     const lie = { title: claim.text, content: claim.text }
     web.pages.set('a.example.com', html(`<p>Recipes for soup. ${filler}</p>`))
     web.pages.set('beta.org', html(`<p>Football results. ${filler}</p>`))

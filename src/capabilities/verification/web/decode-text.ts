@@ -2,7 +2,7 @@
 const prescan_bytes = 1_024
 /** Characters in which control characters are counted, and their greatest share of a text. */
 const sample_chars = 65_536
-const controlShare_max = 0.01
+const maxControlShare = 0.01
 
 const marks: readonly (readonly [label: string, bytes: readonly number[]])[] = [
   ['utf-8', [0xef, 0xbb, 0xbf]],
@@ -52,5 +52,5 @@ function decodeAs(body: Uint8Array, label: string): string | undefined {
 function isBinary(text: string): boolean {
   const sample = text.slice(0, sample_chars)
   const controls = sample.match(/(?!\s)[\p{Cc}\ufffd]/gu)
-  return (controls?.length ?? 0) > sample.length * controlShare_max
+  return (controls?.length ?? 0) > sample.length * maxControlShare
 }

@@ -43,7 +43,7 @@ export type FetchSettings = {
 
 /** Pages that a process, and a project of it, fetches at one time: each takes up to 30 MB. */
 const parallel_max = 8
-const projectParallel_max = 2
+const maxProjectParallel = 2
 const redirects_max = 5
 const minute_ms = 60_000
 /** Projects whose pages are counted. */
@@ -72,7 +72,7 @@ export function createFetchPage(settings: FetchSettings): FetchPage {
   const slots = new Semaphore({ permits_max: parallel_max })
   const projects = new BoundedCache<string, Semaphore>(projects_max)
   const slotsOf = (project_id: string) => {
-    const own = projects.get(project_id) ?? new Semaphore({ permits_max: projectParallel_max })
+    const own = projects.get(project_id) ?? new Semaphore({ permits_max: maxProjectParallel })
     projects.set(project_id, own)
     return own
   }

@@ -13,7 +13,7 @@ export type PageAnswer = { title: string; text: string; article: string }
 
 /** Reads the text of replies, in a thread with bounded time and memory. */
 export type PageReader = {
-  /** Rejects with PageRefused when the body is no text that can be read. */
+  /** Rejects with PageRefused when the body is not text that can be read. */
   read(body: Uint8Array, contentType: string, signal?: AbortSignal): Promise<PageAnswer>
   /** Ends the thread. */
   close(): Promise<void>

@@ -31,7 +31,7 @@ export type SiteReader = {
 
 /** Passages that are compared, and the share of the claim's words that a passage of a site has. */
 const passages_max = 50
-const wordShare_min = 0.25
+const minWordShare = 0.25
 
 /** Creates a reader that fetches each page once, and at most `pages_max` pages. */
 export function createSiteReader(
@@ -104,7 +104,7 @@ export function askSites(claim: Question, sites: readonly Site[]): SiteOpinion[]
 /** Reports whether a passage has enough words, each with the same weight: rarity needs more pages. */
 function isAbout({ weights, context, text }: Passage): boolean {
   const equal = new Map([...weights.keys()].map((term) => [term, 1]))
-  return weighRecall(equal, `${context}\n${text}`) >= wordShare_min
+  return weighRecall(equal, `${context}\n${text}`) >= minWordShare
 }
 
 /** Ranks the passage that the judgement rests on before the others, which keep their order. */

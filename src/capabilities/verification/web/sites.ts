@@ -3,7 +3,7 @@ import { tokenize } from '../../provenance/text/index.ts'
 
 /** Words of a shingle, and the share of common shingles from which two texts are one source. */
 const shingle_words = 3
-const sameShare_min = 0.8
+const minSameShare = 0.8
 
 /**
  * Returns the registrable domain of a URL, such as `example.co.uk`. Hosts of a hosting service share
@@ -19,7 +19,7 @@ export function siteOf(url: string): string | undefined {
 export function isSameText(one: string, other: string): boolean {
   const [first, second] = [shinglesOf(one), shinglesOf(other)]
   const common = [...first].filter((shingle) => second.has(shingle)).length
-  return common >= sameShare_min * Math.max(1, Math.min(first.size, second.size))
+  return common >= minSameShare * Math.max(1, Math.min(first.size, second.size))
 }
 
 function shinglesOf(text: string): Set<string> {

@@ -68,7 +68,7 @@ export async function reconcileIncidentRule(
       report: (stored) => ({
         conditions: ruleConditions(stored, spec, deps.clock.now_ms()),
         status: ruleStatus(stored, resource, status),
-        again_after_ms: nextRead_ms(stored, spec),
+        again_after_ms: nextReadMs(stored, spec),
         ...(!isEvaluated(stored, spec) && { is_unobserved: true }),
       }),
     },
@@ -83,7 +83,7 @@ function comparedFields(stored: StoredRule) {
   return Object.fromEntries(fields.map((field) => [field, known[field]]))
 }
 
-function nextRead_ms(stored: StoredRule, spec: IncidentRuleSpec): number {
+function nextReadMs(stored: StoredRule, spec: IncidentRuleSpec): number {
   if (stored.missing_channels.length > 0) return evaluation_ms.waiting
   if (!isEvaluated(stored, spec)) return evaluation_ms.waiting
   return stored.evaluation.firing ? evaluation_ms.firing : evaluation_ms.inactive

@@ -128,7 +128,7 @@ function readyCondition(stored: StoredRule, spec: IncidentRuleSpec): ConditionDr
   return { type, status: 'Unknown', reason: 'NotEvaluated', message }
 }
 
-/** Lag of slots beyond the delay of a rule that is no fault: a restart, or a backlog. */
+/** Lag of slots beyond the delay of a rule that is not a fault: a restart, or a backlog. */
 const behind_ms = 300_000
 
 function healthyCondition(

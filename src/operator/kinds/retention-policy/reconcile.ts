@@ -62,7 +62,7 @@ function takingOver(object: DeclaredObject<StoredPolicy>): DeclaredObject<Stored
 }
 
 /** Interval at which the others check whether the winner still exists. */
-const conflictCheck_ms = 10_000
+const conflictCheckMs = 10_000
 
 function requireWinner(
   resource: RetentionPolicy,
@@ -74,7 +74,7 @@ function requireWinner(
   throw new NotReady(
     'Conflict',
     `the older RetentionPolicy ${nameOf(winner)} already declares the retention of project ${project_id}`,
-    { again_after_ms: conflictCheck_ms },
+    { again_after_ms: conflictCheckMs },
   )
 }
 

@@ -129,7 +129,7 @@ export async function listOwnedAccounts(
   const list = z.object({ service_accounts: z.array(ownedAccount), next_cursor: nextCursor })
   const owned: OwnedObject[] = []
   let more = ''
-  for (let page = 0; page < ownedPages_max; page += 1) {
+  for (let page = 0; page < maxOwnedPages; page += 1) {
     const { body } = await service.request({ method: 'GET', path: path + more })
     const { service_accounts, next_cursor } = parse(list, body)
     owned.push(
@@ -144,7 +144,7 @@ export async function listOwnedAccounts(
 const nextCursor = z.string().nullable()
 const ownedAccount = z.object({ id: z.uuid(), project_id: z.uuid(), managed_by: managedByField })
 /** Bounds a list to 200,000 accounts, beyond the scale of one operator. */
-const ownedPages_max = 1_000
+const maxOwnedPages = 1_000
 
 const page_size = 200
 /** An account of a resource has a handful of live keys; more pages point to a fault elsewhere. */

@@ -1,8 +1,8 @@
 import { type Bounded, duration_ms } from '../../common-spec.ts'
 import { type DeclaredKey, type ServiceAccountSpec, sentences } from './spec.ts'
 
-const rotateAfter_min = '10m'
-const rotateAfter_max = '87600h'
+const minRotateAfter = '10m'
+const maxRotateAfter = '87600h'
 
 /**
  * Replaces durations beyond their bounds, which a resource of an earlier version may have, and
@@ -46,6 +46,6 @@ function boundKey(declared: DeclaredKey): { key: DeclaredKey; warnings: string[]
 }
 
 function boundAge(age: string): string {
-  if (duration_ms(age) < duration_ms(rotateAfter_min)) return rotateAfter_min
-  return duration_ms(age) > duration_ms(rotateAfter_max) ? rotateAfter_max : age
+  if (duration_ms(age) < duration_ms(minRotateAfter)) return minRotateAfter
+  return duration_ms(age) > duration_ms(maxRotateAfter) ? maxRotateAfter : age
 }

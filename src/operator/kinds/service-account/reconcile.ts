@@ -86,14 +86,14 @@ async function resumeOnRequest(
   const reason = value
     .replaceAll(/\p{Cc}/gu, ' ')
     .trim()
-    .slice(0, resumeReason_characters_max)
+    .slice(0, maxResumeReasonChars)
   if (isSuspended && reason !== '') await api.resume(account.id, reason)
   await deps.removeAnnotation(annotations.resume, value)
   return isSuspended && reason === ''
 }
 
 /** The service's limit for reasons. */
-const resumeReason_characters_max = 500
+const maxResumeReasonChars = 500
 
 function suspended({ suspended_at, suspended_by, suspended_reason }: Account): NotReady {
   return new NotReady(
@@ -106,14 +106,14 @@ function suspended({ suspended_at, suspended_by, suspended_reason }: Account): N
 const wait_ms_min = 1_000
 
 /** Interval while a foreign Secret blocks a key; the operator does not watch such Secrets. */
-const blockedCheck_ms = 30_000
+const blockedCheckMs = 30_000
 
-const refusedCheck_ms_min = 5_000
+const minRefusedCheckMs = 5_000
 
 /** Returns the pause before the next dry run: as long as the refusal has lasted, so pauses double. */
-function refusedCheck_ms(before: Condition | undefined, now_ms: number): number {
-  if (before?.reason !== 'SecretNotWritable') return refusedCheck_ms_min
-  return Math.max(refusedCheck_ms_min, now_ms - Date.parse(before.lastTransitionTime))
+function refusedCheckMs(before: Condition | undefined, now_ms: number): number {
+  if (before?.reason !== 'SecretNotWritable') return minRefusedCheckMs
+  return Math.max(minRefusedCheckMs, now_ms - Date.parse(before.lastTransitionTime))
 }
 
 /** Converts the state that was read back to conditions, status and events. */
@@ -152,8 +152,8 @@ function nextCheckAfter(
 ) {
   const waits = [
     ...(due_at_ms === undefined ? [] : [Math.max(wait_ms_min, due_at_ms - now_ms)]),
-    ...(blocked.length === 0 ? [] : [blockedCheck_ms]),
-    ...(refused.length === 0 ? [] : [refusedCheck_ms(ready_before, now_ms)]),
+    ...(blocked.length === 0 ? [] : [blockedCheckMs]),
+    ...(refused.length === 0 ? [] : [refusedCheckMs(ready_before, now_ms)]),
   ]
   return waits.length === 0 ? {} : { again_after_ms: Math.min(...waits) }
 }

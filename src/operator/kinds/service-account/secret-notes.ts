@@ -2,7 +2,7 @@ import { hash } from 'node:crypto'
 import { z } from 'zod'
 import type { Secret } from '../../../platform/kube/index.ts'
 import { apiGroup } from '../../contract.ts'
-import { previousKeys_max } from './spec.ts'
+import { maxPreviousKeys } from './spec.ts'
 
 /** A replaced key that is valid until `ends_at`. */
 export type PreviousKey = { id: string; ends_at: string }
@@ -31,7 +31,7 @@ export type TemplateNote = {
 
 const previousShape = z
   .array(z.object({ id: z.uuid(), ends_at: z.iso.datetime() }))
-  .max(previousKeys_max)
+  .max(maxPreviousKeys)
 
 const names = z.array(z.string().max(253)).max(20)
 const templateShape = z.object({
@@ -67,7 +67,7 @@ export function writeNotes(notes: {
 }): Record<string, string> {
   return {
     [mintedAt]: new Date(notes.minted_at_ms).toISOString(),
-    [previousKeys]: JSON.stringify(notes.previous.slice(-previousKeys_max)),
+    [previousKeys]: JSON.stringify(notes.previous.slice(-maxPreviousKeys)),
   }
 }
 

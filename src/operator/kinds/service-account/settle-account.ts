@@ -82,14 +82,14 @@ export function desiredAccount({
 }
 
 /** The service's limit for names. */
-const nameChars_max = 100
+const maxNameChars = 100
 
 /** Returns `namespace/name`; a longer one is cut and ends in a digest. */
 function nameOf({ namespace, name }: { namespace: string; name: string }): string {
   const whole = `${namespace}/${name}`
-  if (whole.length <= nameChars_max) return whole
+  if (whole.length <= maxNameChars) return whole
   const digest = hash('sha256', whole, 'hex').slice(0, 8)
-  return `${whole.slice(0, nameChars_max - digest.length - 1)}-${digest}`
+  return `${whole.slice(0, maxNameChars - digest.length - 1)}-${digest}`
 }
 
 /**

@@ -132,7 +132,7 @@ export const toAccount = documentOf<DesiredAccount>()(serviceAccountSpec)
 export type DeclaredKey = ServiceAccountSpec['keys'][number]
 
 /** Maximum replaced keys of one key that are still in their overlap. */
-export const previousKeys_max = 8
+export const maxPreviousKeys = 8
 
 const instant = z.iso.datetime()
 const id = z.uuid().max(36)
@@ -174,7 +174,7 @@ export const serviceAccountStatus = z.strictObject({
         expiresAt: instant.optional().describe('Time at which the key expires.'),
         previous: z
           .array(previousKey)
-          .max(previousKeys_max)
+          .max(maxPreviousKeys)
           .optional()
           .describe('Replaced keys that are still valid.'),
       }),

@@ -30,15 +30,15 @@ export type HttpInterfaceOptions = {
 
 /** Default of ClickHouse's http_max_uri_size. Parameters are in the URL. */
 const head_bytes_max = 1024 * 1024
-const keepAlive_ms = 30_000
-const flushPoll_ms = 5
+const keepAliveMs = 30_000
+const flushPollMs = 5
 
 /**
  * Creates a server with the part of ClickHouse's HTTP interface that `@clickhouse/client` uses.
  * https://clickhouse.com/docs/interfaces/http
  */
 export function createHttpInterface(options: HttpInterfaceOptions): Server {
-  const settings = { maxHeaderSize: head_bytes_max, keepAliveTimeout: keepAlive_ms }
+  const settings = { maxHeaderSize: head_bytes_max, keepAliveTimeout: keepAliveMs }
   return createServer(settings, listener(options))
 }
 
@@ -65,7 +65,7 @@ export async function closeAfter(
   const deadline_ms = Date.now() + flush_ms
   while (!closed && Date.now() < deadline_ms) {
     server.closeIdleConnections()
-    await sleep(flushPoll_ms)
+    await sleep(flushPollMs)
   }
 }
 

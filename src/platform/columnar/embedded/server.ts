@@ -18,8 +18,8 @@ import { closeAfter, createHttpInterface, listen } from './http-interface.ts'
 import { type FromServer, isStopRequest } from './messages.ts'
 
 /** Time for running statements to end, after a stop request and after the death of the parent. */
-const patienceAsked_ms = 10_000
-const patienceOrphaned_ms = 1_000
+const patienceAskedMs = 10_000
+const patienceOrphanedMs = 1_000
 /** Time for responses to be sent after that. */
 const flush_ms = 1_000
 /** Time for the engine to close its files after that. Its data also survives a kill. */
@@ -93,13 +93,13 @@ function options() {
 function listenForStop(end: (patience_ms: number) => void): void {
   process.stderr.on('error', () => undefined)
   const unlessSupervised = () => {
-    if (!process.connected) end(patienceAsked_ms)
+    if (!process.connected) end(patienceAskedMs)
   }
   process.on('SIGINT', unlessSupervised)
   process.on('SIGTERM', unlessSupervised)
-  process.on('disconnect', () => end(patienceOrphaned_ms))
+  process.on('disconnect', () => end(patienceOrphanedMs))
   process.on('message', (message) => {
-    if (isStopRequest(message)) end(patienceAsked_ms)
+    if (isStopRequest(message)) end(patienceAskedMs)
   })
 }
 

@@ -1,7 +1,7 @@
 import { uuidAt } from './scalar-formats.ts'
 
 /** Up to this length, a loop over bytes is faster than a call into the runtime. */
-const loopBytes_max = 16
+const maxLoopBytes = 16
 const words_slots = 1024
 const uuids_slots = 64
 const nilUuid = '00000000-0000-0000-0000-000000000000'
@@ -120,7 +120,7 @@ export class ByteReader {
     const size = this.varint()
     const at = this.advance(size)
     if (size === 0) return ''
-    if (size > loopBytes_max * 4) return this.bytes.toString('utf8', at, at + size)
+    if (size > maxLoopBytes * 4) return this.bytes.toString('utf8', at, at + size)
     const slot = this.slotOf(at, size)
     const known = this.wordBytes[slot]
     if (known !== undefined && known.length === size && this.isAt(known, at)) {

@@ -40,7 +40,7 @@ test.each([
   ['a negative count', (out: ByteWriter) => out.u53(-1)],
   ['half a count', (out: ByteWriter) => out.u53(0.5)],
   ['a count that is not exact', (out: ByteWriter) => out.u53(2 ** 53)],
-  ['a status that is no number', (out: ByteWriter) => out.u32(Number.NaN)],
+  ['a status that is not a number', (out: ByteWriter) => out.u32(Number.NaN)],
   ['a time beyond 64 bits', (out: ByteWriter) => out.i64(2n ** 63n)],
   ['a key without its value', (out: ByteWriter) => out.pairs(['a'])],
 ])('%s is refused', (_, write) => {

@@ -1,10 +1,10 @@
 import { decimalTicks, fewTicks, putUuid, putVarint, varintSize } from './scalar-formats.ts'
 
 /** Up to this length, a loop over char codes is faster than a call into the runtime. */
-const loopChars_max = 64
-const bytesPerChar_max = 3
+const maxLoopChars = 64
+const maxBytesPerChar = 3
 /** Maximum texts of a map that are compared with the previous map. */
-const repeatedTexts_max = 64
+const maxRepeatedTexts = 64
 /** Maximum size of a number or of the length of a text. */
 const number_bytes_max = 8
 
@@ -23,7 +23,7 @@ export class ByteWriter {
   /** The last written pairs, their start offset, and the end offset of each of their texts. */
   private pairTexts: readonly (string | Uint8Array)[] = []
   private pairsAt = 0
-  private readonly pairEnds = new Int32Array(repeatedTexts_max)
+  private readonly pairEnds = new Int32Array(maxRepeatedTexts)
 
   /** Starts at offset `at` of the buffer, which is replaced when it becomes too small. */
   constructor(buffer: Buffer, at = 0) {
@@ -190,9 +190,9 @@ export class ByteWriter {
 
   /** Writes a String in UTF-8. A lone surrogate becomes U+FFFD. */
   string(value: string): void {
-    if (value.length > loopChars_max) this.longString(value)
+    if (value.length > maxLoopChars) this.longString(value)
     else {
-      this.reserve(loopChars_max * bytesPerChar_max + number_bytes_max)
+      this.reserve(maxLoopChars * maxBytesPerChar + number_bytes_max)
       if (!this.shortAscii(value)) this.longString(value)
     }
   }
@@ -212,7 +212,7 @@ export class ByteWriter {
     this.pairTexts = []
     for (let index = repeated; index < length; index++) {
       this.text(keysAndValues[index] ?? '')
-      if (index < repeatedTexts_max) this.pairEnds[index] = this.position - start
+      if (index < maxRepeatedTexts) this.pairEnds[index] = this.position - start
     }
     this.pairTexts = keysAndValues
     this.pairsAt = start
@@ -221,7 +221,7 @@ export class ByteWriter {
   /** Copies the texts in common with the last pairs. Returns their number. */
   private repeatedPairs(keysAndValues: readonly (string | Uint8Array)[]): number {
     const { pairTexts, pairsAt } = this
-    const most = Math.min(pairTexts.length, keysAndValues.length, repeatedTexts_max)
+    const most = Math.min(pairTexts.length, keysAndValues.length, maxRepeatedTexts)
     let repeated = 0
     while (repeated < most && pairTexts[repeated] === keysAndValues[repeated]) repeated++
     if (repeated === 0) return 0
@@ -233,7 +233,7 @@ export class ByteWriter {
   }
 
   private longString(value: string): void {
-    if (this.position + value.length * bytesPerChar_max + number_bytes_max > this.bytes.length) {
+    if (this.position + value.length * maxBytesPerChar + number_bytes_max > this.bytes.length) {
       this.reserve(Buffer.byteLength(value) + number_bytes_max)
     }
     const head = varintSize(value.length)

@@ -75,7 +75,7 @@ export function decimalTicks(text: string, precision: number, scale: number): bi
 }
 
 /** Numbers of digits before and after the point that keep a number below 2^53. */
-const fewWhole_digits = 6
+const fewWholeDigits = 6
 const scale_digits = 9
 
 /** Parses small amounts as billionths without a bigint. Returns -1 for any other text. */
@@ -85,7 +85,7 @@ export function fewTicks(text: string): number {
   for (; index < text.length && text.charCodeAt(index) !== 0x2e; index++) {
     ticks = ticks * 10 + digitAt(text, index)
   }
-  if (index === 0 || index > fewWhole_digits || index === text.length - 1) return -1
+  if (index === 0 || index > fewWholeDigits || index === text.length - 1) return -1
   const end = index + scale_digits
   if (text.length > end + 1) return -1
   for (let at = index + 1; at <= end; at++) {

@@ -30,7 +30,7 @@ const reconnect_ms_max = 5_000
  * Delay between two preparations. A cluster that has lost a server elects leaders for some seconds, and
  * works at once after that.
  */
-const prepareDelay_ms = 250
+const prepareDelayMs = 250
 /** Time in which a server has completely deleted a stream. */
 const deleted_ms = 500
 
@@ -50,7 +50,7 @@ export class JetStreamConnection {
   #changed = Promise.withResolvers<void>()
   /** Counts changes of state. A change invalidates a preparation in progress. */
   #turns = 0
-  #downSince_ms = performance.now()
+  #downSinceMs = performance.now()
   #preparing: Promise<void> | undefined
   #ended: Promise<void> = Promise.resolve()
 
@@ -68,7 +68,7 @@ export class JetStreamConnection {
 
   /** Starts connecting. Resolves when connected, or after the timeout. */
   async start(): Promise<void> {
-    const connectOptions = connectOptionsOf(this.#options, () => this.#reconnectDelay_ms())
+    const connectOptions = connectOptionsOf(this.#options, () => this.#reconnectDelayMs())
     this.#ended = this.#keepConnected(connectOptions)
     await this.untilUp(AbortSignal.timeout(connectTimeoutOf(this.#options)))
   }
@@ -130,7 +130,7 @@ export class JetStreamConnection {
       } catch (error) {
         if (attempt === 1) this.#options.logger.warn({ err: error }, 'connecting to NATS failed')
       }
-      await sleep(reconnectDelay_ms(attempt), signal)
+      await sleep(reconnectDelayMs(attempt), signal)
     }
   }
 
@@ -180,19 +180,19 @@ export class JetStreamConnection {
         if (attempt === 1)
           this.#options.logger.error({ err: error }, 'preparing the streams failed')
       }
-      await sleep(prepareDelay_ms, signal)
+      await sleep(prepareDelayMs, signal)
     }
   }
 
   /** Returns a quarter of the downtime, within bounds and with jitter. */
-  #reconnectDelay_ms(): number {
-    const away_ms = performance.now() - this.#downSince_ms
+  #reconnectDelayMs(): number {
+    const away_ms = performance.now() - this.#downSinceMs
     const delay_ms = Math.min(reconnect_ms_max, Math.max(reconnect_ms_min, away_ms / 4))
     return Math.round(delay_ms * (1 - Math.random() / 4))
   }
 
   #down(): void {
-    if (this.#up) this.#downSince_ms = performance.now()
+    if (this.#up) this.#downSinceMs = performance.now()
     this.#turns += 1
     this.#up = false
     this.#session.abort()
@@ -259,7 +259,7 @@ function authenticationOf(credentials: NatsCredentials): NodeConnectionOptions {
   }
 }
 
-function reconnectDelay_ms(attempt: number): number {
+function reconnectDelayMs(attempt: number): number {
   const rule = { base_ms: reconnect_ms_min, max_ms: reconnect_ms_max, jitter: queueJitter }
   return backOff(rule, attempt)
 }

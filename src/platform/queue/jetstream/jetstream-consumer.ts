@@ -26,7 +26,7 @@ export type ConsumerPorts = SettlePorts & {
 }
 
 /** Delay after the server rejected a pull. */
-const pullAgain_ms = 1_000
+const pullAgainMs = 1_000
 const consumerExists = 10_148
 
 /**
@@ -64,7 +64,7 @@ async function run(consumerRun: ConsumerRun): Promise<void> {
       await consumeSession(consumerRun)
     } catch (error) {
       ports.logger.warn({ err: error, kind: options.kind }, 'a consumer failed; restarting it')
-      await sleep(pullAgain_ms, stopping)
+      await sleep(pullAgainMs, stopping)
     }
   }
 }
@@ -158,9 +158,9 @@ type Pull = {
 }
 
 /** Time after which a waiting pull expires at the server and is repeated. */
-const pullExpires_ms = 30_000
+const pullExpiresMs = 30_000
 /** Extra time for an answer before it counts as lost. */
-const pullGrace_ms = 5_000
+const pullGraceMs = 5_000
 
 /**
  * Pulls exactly one batch at a time, so that no message waits in this process while its
@@ -194,7 +194,7 @@ class JetStreamPull {
     await this.#ask({ messages: messages_max, bytes_max, wait_ms: 0, no_wait: true }, signal)
     if (this.#arrived.length >= messages_max) return this.#takeArrived()
     if (this.#arrived.length === 0) {
-      await this.#ask({ messages: 1, wait_ms: pullExpires_ms, no_wait: false }, signal)
+      await this.#ask({ messages: 1, wait_ms: pullExpiresMs, no_wait: false }, signal)
     }
     const left = {
       messages: messages_max - this.#arrived.length,
@@ -243,7 +243,7 @@ class JetStreamPull {
     this.#nc.publish(this.#requestSubject, JSON.stringify(request), {
       reply: `${this.#inbox}.${this.#pull}`,
     })
-    const timer = setTimeout(() => this.#end(), pull.wait_ms + pullGrace_ms)
+    const timer = setTimeout(() => this.#end(), pull.wait_ms + pullGraceMs)
     const abort = () => this.#end()
     signal.addEventListener('abort', abort, { once: true })
     while (!this.#ended && this.#arrived.length < wanted) await this.#waitForMessage()

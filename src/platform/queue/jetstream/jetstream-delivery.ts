@@ -100,9 +100,9 @@ function deliveryNumbers(reply: string): { attempt: number; stream_seq: number }
 const reasonHeader = 'Looptrace-Reason'
 const attemptsHeader = 'Looptrace-Attempts'
 const noMessageFound = 10_037
-const headerText_bytes_max = 2_000
+const maxHeaderTextBytes = 2_000
 const letters_max = 1_000
-const listWait_ms = 5_000
+const listWaitMs = 5_000
 
 /**
  * Builds the dead letter of a delivery. Its dedupe id contains the delivery's sequence number in
@@ -137,7 +137,7 @@ export async function listDeadLetters(
     ack_policy: AckPolicy.None,
     headers_only: true,
     mem_storage: true,
-    inactive_threshold: nanos(2 * listWait_ms),
+    inactive_threshold: nanos(2 * listWaitMs),
     filter_subject: deadFilter({ project_id: query.filter.project_id }),
     ...startOf(query.filter),
   })
@@ -145,7 +145,7 @@ export async function listDeadLetters(
   const max_messages = Math.min(query.limit, letters_max, info.num_pending)
   const letters: DeadLetter[] = []
   if (max_messages > 0) {
-    for await (const msg of await consumer.fetch({ max_messages, expires: listWait_ms })) {
+    for await (const msg of await consumer.fetch({ max_messages, expires: listWaitMs })) {
       letters.push(letterOf(msg, ownSubject))
     }
   }
@@ -217,6 +217,6 @@ export function replayedMessage(letter: StoredMsg, names: StreamNames): StreamMe
 /** Percent-encodes text for a header, cut to the space that is reserved for headers. */
 function headerText(text: string): string {
   const encoded = encodeURIComponent(text.toWellFormed())
-  if (encoded.length <= headerText_bytes_max) return encoded
-  return encodeURIComponent(text.slice(0, headerText_bytes_max / 10).toWellFormed())
+  if (encoded.length <= maxHeaderTextBytes) return encoded
+  return encodeURIComponent(text.slice(0, maxHeaderTextBytes / 10).toWellFormed())
 }

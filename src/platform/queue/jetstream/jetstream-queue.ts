@@ -25,12 +25,12 @@ import {
 import { JetStreamPublisher } from './jetstream-publisher.ts'
 import {
   createStreams,
+  defaultStreamPrefix,
   type JetStreamStreamOptions,
   migrateStreams,
   type StreamChange,
   type StreamNames,
   streamNames,
-  streamPrefix_default,
 } from './jetstream-streams.ts'
 import { NatsBroadcast } from './nats-broadcast.ts'
 
@@ -56,11 +56,11 @@ const probe_timeout_ms = 1_000
 /** Time of one change of a stream; copies of a large one take a while. */
 const migrate_timeout_ms = 30_000
 /** Part of the server's maximum payload that is reserved for headers. */
-const headerReserve_bytes = 4_096
+const headerReserveBytes = 4_096
 /** NATS' default, until the first connection. */
 const max_payload_default = 1_048_576
 /** Time for which the queue is not ready after the stream was full. */
-const fullRest_ms = 1_000
+const fullRestMs = 1_000
 
 /**
  * Opens a queue on NATS JetStream. Resolves after at most `connect_timeout_ms`, connected or not:
@@ -110,11 +110,11 @@ class JetStreamQueue implements BroadcastingQueue {
   readonly #consumers = new Set<Consumer>()
   readonly #closing = new AbortController()
   readonly #ack_timeout_ms: number
-  #fullUntil_ms = 0
+  #fullUntilMs = 0
 
   constructor(options: JetStreamQueueOptions) {
     this.#options = options
-    const prefix = options.stream_prefix ?? streamPrefix_default
+    const prefix = options.stream_prefix ?? defaultStreamPrefix
     this.#names = streamNames(prefix)
     this.broadcast = new NatsBroadcast(prefix, () => this.#connection.isUp)
     this.#ack_timeout_ms = options.ack_timeout_ms ?? 5_000
@@ -142,7 +142,7 @@ class JetStreamQueue implements BroadcastingQueue {
   }
 
   get message_bytes_max(): number {
-    return (this.#connection.max_payload ?? max_payload_default) - headerReserve_bytes
+    return (this.#connection.max_payload ?? max_payload_default) - headerReserveBytes
   }
 
   async publish(message: OutgoingMessage): Promise<void> {
@@ -158,7 +158,7 @@ class JetStreamQueue implements BroadcastingQueue {
       )
     } catch (error) {
       if (error instanceof QueueUnavailable && error.reason === 'full') {
-        this.#fullUntil_ms = performance.now() + fullRest_ms
+        this.#fullUntilMs = performance.now() + fullRestMs
       }
       throw error
     }
@@ -202,7 +202,7 @@ class JetStreamQueue implements BroadcastingQueue {
     return { pending: messages, pending_bytes: bytes, dead: buried.state.messages, oldest_age_ms }
   }
 
-  oldestAge_ms(subject: string): Promise<number> {
+  oldestAgeMs(subject: string): Promise<number> {
     return this.#callApi(async (manager) => {
       const oldest = await findOldest(manager, this.#names, subject)
       return oldest === undefined ? 0 : Math.max(0, Date.now() - oldest.time.getTime())
@@ -210,7 +210,7 @@ class JetStreamQueue implements BroadcastingQueue {
   }
 
   async ready(): Promise<boolean> {
-    return this.#connection.isUp && performance.now() >= this.#fullUntil_ms
+    return this.#connection.isUp && performance.now() >= this.#fullUntilMs
   }
 
   async deadLetters(limit: number, filter: DeadLetterFilter = {}): Promise<DeadLetter[]> {

@@ -31,7 +31,7 @@ export type JetStreamStreamOptions = {
   duplicate_window_ms: number
 }
 
-export const streamPrefix_default = 'looptrace'
+export const defaultStreamPrefix = 'looptrace'
 
 /** Names of the two streams and of the subjects in them. */
 export type StreamNames = {
@@ -79,7 +79,7 @@ type StreamSettings = Pick<StreamConfig, 'name' | (typeof changedSettings)[numbe
  * stream rejects new messages (`discard new`) and never drops old ones.
  */
 function streamConfigs(options: JetStreamStreamOptions): StreamSettings[] {
-  const names = streamNames(options.stream_prefix ?? streamPrefix_default)
+  const names = streamNames(options.stream_prefix ?? defaultStreamPrefix)
   const shared = {
     storage: StorageType.File,
     discard: DiscardPolicy.New,

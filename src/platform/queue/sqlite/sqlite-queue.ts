@@ -67,7 +67,7 @@ export async function openSqliteQueue(options: SqliteQueueOptions): Promise<Broa
     },
     consume: async (consumeOptions, handler) => consumers.start(consumeOptions, handler),
     stats: () => stats(thread),
-    oldestAge_ms: (subject) => thread.call({ name: 'oldest_age', subject }),
+    oldestAgeMs: (subject) => thread.call({ name: 'oldest_age', subject }),
     ready: () => ready(thread),
     deadLetters: async (limit, filter = {}) => {
       assertProjectId(filter.project_id)
@@ -109,7 +109,7 @@ async function ready(thread: SqliteThread): Promise<boolean> {
 }
 
 /** Delay after a failed claim (for example, a disk error). */
-const claimAgain_ms = 1_000
+const claimAgainMs = 1_000
 
 /** The consumers of one queue file. Each claims a batch, handles it and claims the next. */
 class SqliteConsumers {
@@ -180,7 +180,7 @@ class SqliteConsumers {
     } catch (error) {
       if (!stopping.aborted) {
         this.#logger.error({ err: error, kind }, 'claiming a batch from the queue file failed')
-        await sleep(claimAgain_ms, stopping)
+        await sleep(claimAgainMs, stopping)
       }
       return []
     }

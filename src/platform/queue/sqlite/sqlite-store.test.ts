@@ -61,7 +61,7 @@ test('a failed transaction changes nothing, and no counts', () => {
 test('after each expired claim, a message is redelivered, and finally dead-lettered', () => {
   store.publish(message('m'), 1_000)
   expect(claimedIds(1_000)).toEqual(['m:1'])
-  expect(store.nextDue_ms()).toBe(1_100)
+  expect(store.nextDueMs()).toBe(1_100)
   expect(claimedIds(1_099)).toEqual([])
   expect(claimedIds(1_100)).toEqual(['m:2'])
   expect(claimedIds(1_200)).toEqual([])
@@ -69,7 +69,7 @@ test('after each expired claim, a message is redelivered, and finally dead-lette
   expect(store.deadLetters(1)).toMatchObject([
     { attempts: 2, reason: 'given up after 2 deliveries' },
   ])
-  expect(store.nextDue_ms()).toBeUndefined()
+  expect(store.nextDueMs()).toBeUndefined()
 })
 
 test('an outdated delivery can acknowledge its message, but not delay or dead-letter it', () => {
@@ -80,7 +80,7 @@ test('an outdated delivery can acknowledge its message, but not delay or dead-le
   store.retry(seq, 1, 9_000)
   store.bury({ seq, attempt: 1, reason: 'stale' }, 1_150)
   expect(store.stats(1_150)).toMatchObject({ pending: 1, dead: 0 })
-  expect(store.nextDue_ms()).toBe(1_200)
+  expect(store.nextDueMs()).toBe(1_200)
   store.ack(seq)
   store.ack(seq)
   expect(store.stats(1_150)).toMatchObject({ pending: 0, pending_bytes: 0, dead: 0 })

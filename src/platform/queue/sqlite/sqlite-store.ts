@@ -16,9 +16,9 @@ import {
 import type { ClaimedMessage, ClaimOptions, SqliteThreadOptions } from './sqlite-thread-client.ts'
 
 /** Approximate overhead of a message in the file: two rows and four index entries. */
-const messageOverhead_bytes = 512
+const messageOverheadBytes = 512
 /** Maximum messages of one subject before the next subject. */
-const subjectMessages_max = 16
+const maxSubjectMessages = 16
 /** Maximum rows of the deduplication table that one purge removes. */
 const purge_rows = 10_000
 
@@ -80,7 +80,7 @@ export class SqliteStore {
   }
 
   hasRoomFor(bytes: number): boolean {
-    return this.#held.bytes + bytes + messageOverhead_bytes <= this.#options.bytes_max
+    return this.#held.bytes + bytes + messageOverheadBytes <= this.#options.bytes_max
   }
 
   /** Counts messages and bytes that a claim would get, up to its limits. */
@@ -113,7 +113,7 @@ export class SqliteStore {
     if (message === undefined) return
     this.#sql.removeMessage.run(seq)
     this.#sql.removeBody.run(seq)
-    this.#held.bytes -= message.bytes + messageOverhead_bytes
+    this.#held.bytes -= message.bytes + messageOverheadBytes
     this.#held.messages -= 1
     this.#held.message_bytes -= message.bytes
   }
@@ -141,7 +141,7 @@ export class SqliteStore {
   }
 
   /** Returns the age of the oldest message of a subject; 0 without one. */
-  oldestAge_ms(subject: string, now_ms: number): number {
+  oldestAgeMs(subject: string, now_ms: number): number {
     const oldest = this.#sql.oldestOfSubject.get(subject)?.['oldest']
     return typeof oldest === 'number' ? Math.max(0, now_ms - oldest) : 0
   }
@@ -166,14 +166,14 @@ export class SqliteStore {
     if (dead === undefined || !(data instanceof Uint8Array)) return false
     this.#sql.removeDead.run(dead.seq)
     this.#sql.removeBody.run(dead.seq)
-    this.#held.bytes -= dead.bytes + messageOverhead_bytes
+    this.#held.bytes -= dead.bytes + messageOverheadBytes
     this.#held.dead -= 1
     this.#insert(dead, data, now_ms)
     return true
   }
 
   /** Returns when the next claimed or delayed message becomes available, or undefined. */
-  nextDue_ms(): number | undefined {
+  nextDueMs(): number | undefined {
     const due = this.#sql.nextDue.get()?.['due']
     return typeof due === 'number' ? due : undefined
   }
@@ -203,7 +203,7 @@ export class SqliteStore {
       messages: messages.rows,
       message_bytes: messages.bytes,
       dead: dead.rows,
-      bytes: messages.bytes + dead.bytes + (messages.rows + dead.rows) * messageOverhead_bytes,
+      bytes: messages.bytes + dead.bytes + (messages.rows + dead.rows) * messageOverheadBytes,
     }
   }
 
@@ -211,7 +211,7 @@ export class SqliteStore {
     const { id, subject, bytes } = message
     const { lastInsertRowid } = this.#sql.insertMessage.run(id, subject, bytes, now_ms)
     this.#sql.insertBody.run(lastInsertRowid, data)
-    this.#held.bytes += bytes + messageOverhead_bytes
+    this.#held.bytes += bytes + messageOverheadBytes
     this.#held.messages += 1
     this.#held.message_bytes += bytes
   }
@@ -223,7 +223,7 @@ export class SqliteStore {
     claiming: { claim: ClaimOptions; now_ms: number },
   ): boolean {
     const { claim, now_ms } = claiming
-    const limit = Math.min(subjectMessages_max, batch.room)
+    const limit = Math.min(maxSubjectMessages, batch.room)
     for (const row of this.#sql.readyOfSubject.all(subject, limit)) {
       const message = row as unknown as MessageRow
       const spent = message.attempts >= claim.attempts_max

@@ -50,7 +50,7 @@ type GroupCommitPorts = {
 const reclaim_pages = 1_024
 const housekeeping_delay_ms = 1_000
 /** Pause of the timer after a failed commit (for example, a full disk). */
-const failureRest_ms = 1_000
+const failureRestMs = 1_000
 /** Maximum delay of setTimeout: 2^31 - 1. */
 const timer_ms_max = 2_147_483_647
 
@@ -102,7 +102,7 @@ class GroupCommit {
       })
     } catch (error) {
       this.#waiters = waiters
-      this.#rest_until_ms = this.#ports.now_ms() + failureRest_ms
+      this.#rest_until_ms = this.#ports.now_ms() + failureRestMs
       answers = calls.map(({ number }) => ({ number, failure: failureOf(error) }))
     }
     if (answers.length > 0) this.#ports.answer(answers)
@@ -156,7 +156,7 @@ class GroupCommit {
       case 'stats':
         return { ...store.stats(now_ms), has_room: store.hasRoomFor(0) }
       case 'oldest_age':
-        return store.oldestAge_ms(call.subject, now_ms)
+        return store.oldestAgeMs(call.subject, now_ms)
       case 'dead_letters':
         return store.deadLetters(call.limit, call.filter)
       case 'replay':
@@ -203,7 +203,7 @@ class GroupCommit {
     if (this.#waiters.length === 0) return
     const moments = this.#waiters.map(({ deadline_ms }) => deadline_ms)
     const due = Math.min(
-      ...[...moments, this.#store.nextDue_ms()].map((moment) => moment ?? Number.MAX_SAFE_INTEGER),
+      ...[...moments, this.#store.nextDueMs()].map((moment) => moment ?? Number.MAX_SAFE_INTEGER),
     )
     if (due === Number.MAX_SAFE_INTEGER) return
     const wait_ms = Math.max(0, Math.max(due, this.#rest_until_ms) - this.#ports.now_ms())

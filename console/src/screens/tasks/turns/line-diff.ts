@@ -2,11 +2,11 @@
 export type Change = { kind: 'same' | 'removed' | 'added'; text: string }
 
 /** Maximum parts of each side: the table of the comparison grows with their product. */
-export const diffParts_max = 2_000
+export const maxDiffParts = 2_000
 
 /**
  * Compares two lists of parts by their longest common subsequence. Returns undefined if one is
- * longer than `diffParts_max` after the equal beginnings and ends are removed.
+ * longer than `maxDiffParts` after the equal beginnings and ends are removed.
  */
 export function diffParts(
   before: readonly string[],
@@ -18,7 +18,7 @@ export function diffParts(
   const rest = Math.min(before.length, after.length) - start
   while (end < rest && before.at(-1 - end) === after.at(-1 - end)) end += 1
   const [a, b] = [before.slice(start, before.length - end), after.slice(start, after.length - end)]
-  if (a.length > diffParts_max || b.length > diffParts_max) return undefined
+  if (a.length > maxDiffParts || b.length > maxDiffParts) return undefined
   const same = (text: string): Change => ({ kind: 'same', text })
   return [
     ...before.slice(0, start).map(same),

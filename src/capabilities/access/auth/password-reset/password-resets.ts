@@ -3,7 +3,7 @@ import type { Clock } from '../../../../kernel/time.ts'
 import type { Mailer } from '../../../../platform/mail/index.ts'
 import type { AccessTables, Kysely } from '../../../../platform/relational/index.ts'
 import { createQuietLog, type Logger } from '../../../../platform/telemetry/index.ts'
-import { day_ms, linkUrl, mailsPerDay_max, mintLink } from '../../one-time-links.ts'
+import { day_ms, linkUrl, maxMailsPerDay, mintLink } from '../../one-time-links.ts'
 import { findLogin, type Login } from '../store.ts'
 import { insertReset } from './store.ts'
 
@@ -58,7 +58,7 @@ export function createPasswordResets(options: PasswordResetOptions): PasswordRes
       ...reset,
       ...stored,
       ...(reset.is_mailed && {
-        limit: { since: new Date(now.getTime() - day_ms), count_max: mailsPerDay_max },
+        limit: { since: new Date(now.getTime() - day_ms), count_max: maxMailsPerDay },
       }),
     })
     if (!isMade) return undefined

@@ -1,5 +1,5 @@
 import type { AccessTables, Kysely } from '../../../../platform/relational/index.ts'
-import { day_ms, droppedAtOnce_max } from '../../one-time-links.ts'
+import { day_ms, maxDroppedAtOnce } from '../../one-time-links.ts'
 import { resetPassword } from '../../users/store.ts'
 
 type Db = Kysely<AccessTables>
@@ -40,7 +40,7 @@ export function insertReset(db: Db, reset: NewReset): Promise<boolean> {
       .select('token_hash')
       .where('created_at', '<', new Date(now.getTime() - kept_ms).toISOString())
       .orderBy('created_at')
-      .limit(droppedAtOnce_max)
+      .limit(maxDroppedAtOnce)
     await trx.deleteFrom('password_resets').where('token_hash', 'in', old).execute()
     return true
   })

@@ -59,7 +59,7 @@ export function findMember(
   return members(db, organization_id).where('users.id', '=', user_id).executeTakeFirst()
 }
 
-/** Changes the role of a member; undefined for a person who is no member. Run it in a transaction. */
+/** Changes the role of a member; undefined for a person who is not a member. Run it in a transaction. */
 export async function changeRole(
   trx: Db,
   change: MemberChange & { who: { email: string } | { user_id: string }; role: OrganizationRole },
@@ -88,7 +88,7 @@ export async function changeRole(
 
 /**
  * Removes a member from an organization and its projects, and revokes open invitations to them.
- * Returns false for a person who is no member.
+ * Returns false for a person who is not a member.
  */
 export function deleteMember(
   db: Db,
@@ -121,7 +121,7 @@ export function deleteMember(
 
 /**
  * Locks the organization, so that its member changes are serialised and an owner remains, and
- * returns its state for a change of one person; without `user_id`, of a person who is no member.
+ * returns its state for a change of one person; without `user_id`, of a person who is not a member.
  */
 export async function lockedState(
   trx: Db,

@@ -65,7 +65,7 @@ test.each([
   expect(valuesIn(asked('weak').assistant(answer))).toEqual([])
 })
 
-describe('the agent itself is no source', () => {
+describe('the agent itself is not a source', () => {
   test('its earlier answers', () => {
     const run = asked('twice')
       .assistant('It costs €61.37.')
@@ -232,7 +232,7 @@ describe('not checked', () => {
   })
 })
 
-test('whatever a tool returned is never marked, in any format', () => {
+test('what a tool returned is never marked, in any format', () => {
   const locale = fc.constantFrom('en-US', 'de-DE', 'de-CH')
   fc.assert(
     fc.property(fc.integer({ min: 1_000, max: 9_999_999 }), locale, (n, format) => {

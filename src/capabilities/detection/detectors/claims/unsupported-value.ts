@@ -115,7 +115,7 @@ function compareValues(
   ).length
   const open = claimed.filter((value) => !isBare(value, index))
   const supported = checks.filter(({ verdict }) => verdict === 'seen' || verdict === 'derived')
-  // Without tools, an answer from general knowledge is no fault: it must follow the document.
+  // Without tools, an answer from general knowledge is not a fault: it must follow the document.
   if (seen.hasFacts === 'document' && supported.length < Math.max(2, open.length))
     return { values: [], total, unchecked: unchecked + open.length }
   if (open.length === 0) return { values: [], total, unchecked }

@@ -18,7 +18,7 @@ test.each([
   ])
 })
 
-test('a window with room is no finding', () => {
+test('a window with room is not a finding', () => {
   expect(foundBy(contextOverflow, filled(100_000))).toEqual([])
 })
 
@@ -49,7 +49,7 @@ test('a refusal as too long is high, and low after a shorter call succeeded', ()
   ])
 })
 
-test('another provider error is no overflow', () => {
+test('another provider error is not an overflow', () => {
   const error = { status: 400, type: 'invalid_request_error', message: 'no such parameter' }
   const run = agentRun('other').user('Read.').assistant({ error })
   expect(foundBy(contextOverflow, run)).toEqual([])

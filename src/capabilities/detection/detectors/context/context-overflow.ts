@@ -86,12 +86,12 @@ function toRefusedFinding(
         evidence: { model: first.model, refused_calls: refused.length, fill: 1 },
       }),
       repeats: refused.length,
-      places: refused.slice(0, refusedPlaces_max).map(placeOf),
+      places: refused.slice(0, maxRefusedPlaces).map(placeOf),
     },
   ]
 }
 
-const refusedPlaces_max = 100
+const maxRefusedPlaces = 100
 
 function toFilledFinding(
   run: TaskRun,

@@ -29,11 +29,11 @@ test('an agent that stops in the middle and starts again', () => {
   expect(foundBy(conversationReset, run)).toMatchObject([{ start_step: 2 }])
 })
 
-test('a continued history is no reset', () => {
+test('a continued history is not a reset', () => {
   expect(foundBy(conversationReset, talk('on').user('Spray them?').assistant('No.'))).toEqual([])
 })
 
-test('parallel agents are no reset', () => {
+test('parallel agents are not a reset', () => {
   const run = agentRun('side by side')
     .system('You plan.')
     .user('Plan a party.')

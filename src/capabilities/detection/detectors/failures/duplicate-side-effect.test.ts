@@ -41,7 +41,7 @@ describe('healthy twins', () => {
   const none = (run: ReturnType<typeof agentRun>) =>
     expect(findingsOf(duplicateSideEffect, run)).toEqual([])
 
-  test('a result that reads like an error is no success', () => {
+  test('a result that reads like an error is not a success', () => {
     const said = 'MCP error -32602: Invalid params'
     none(agentRun('mcp').user('Pay.').tool(pay, said).tool(pay, said).assistant('x'))
   })

@@ -48,12 +48,12 @@ export const duplicateSideEffect: Detector<typeof settings> = {
   },
 }
 
-const resultHead_chars = 500
+const resultHeadChars = 500
 
 function isDone({ sig, name, fault, is_answered, result, arguments: given }: ToolUse): boolean {
   if (sig === null || fault !== null || !is_answered || result === null) return false
   if (!natureOfTool(name).isOnce || /idempot|dedup|request_?id/i.test(given ?? '')) return false
-  return !notDone.test(result.slice(0, resultHead_chars))
+  return !notDone.test(result.slice(0, resultHeadChars))
 }
 
 /** Words of a result that is not certainly a success: it existed already, or failed. */

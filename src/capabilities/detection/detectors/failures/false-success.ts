@@ -82,15 +82,15 @@ function isGood({ is_answered, fault, result }: ToolUse): boolean {
  * failure; for one that reads it is data.
  */
 function saysFailed(result: string | null): boolean {
-  const head = (result ?? '').slice(0, resultHead_chars)
+  const head = (result ?? '').slice(0, resultHeadChars)
   return /"(?:status|state|result)" ?: ?"(?:failed|failure|error|rejected|declined)"/i.test(head)
 }
 
 function isThereAlready(result: string | null): boolean {
-  return /already|exists/i.test((result ?? '').slice(0, resultHead_chars))
+  return /already|exists/i.test((result ?? '').slice(0, resultHeadChars))
 }
 
-const resultHead_chars = 500
+const resultHeadChars = 500
 
 /** Finds a failed end of a turn for shells and tools of unknown nature. */
 function findFailedEnd(uses: readonly ToolUse[]): Unresolved | undefined {
@@ -141,7 +141,7 @@ function toFindings(
 
 /** Raises the severity for a claim of passing tests directly after failing tests. */
 function weighSeverity(severity: Severity, claim: string, { result }: ToolUse): Severity {
-  const seen = (result ?? '').slice(-resultTail_chars)
+  const seen = (result ?? '').slice(-resultTailChars)
   return severity === 'low' && isAboutTests(claim) && failedTests.test(seen) ? 'medium' : severity
 }
 
@@ -150,7 +150,7 @@ function isAboutTests(claim: string): boolean {
 }
 
 /** Test runners print their summary at the end. */
-const resultTail_chars = 1_000
+const resultTailChars = 1_000
 const failedTests =
   /\b[1-9]\d{0,5} (?:tests? )?(?:failed|failing|failures?|errors?)\b|\bFAIL(?:ED)?\b/
 

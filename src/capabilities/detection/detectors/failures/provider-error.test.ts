@@ -73,7 +73,7 @@ describe('healthy twins', () => {
     expect(serious(findingsOf(providerError, run))).toEqual([])
   })
 
-  test('a disconnecting client is no failure of the provider', () => {
+  test('a disconnecting client is not a failure of the provider', () => {
     const run = agentRun('left')
       .user('Hi')
       .assistant({ error: { status: 499, outcome: 'client_gone' } })

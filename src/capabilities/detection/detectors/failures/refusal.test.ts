@@ -33,7 +33,7 @@ describe('healthy twins', () => {
     'The API is unable to help with more than 10 ids at a time, so I sent two requests.',
     'People say “I can’t help with that” when they have no time.',
     'The vendor said: the warranty does not cover this.',
-  ])('“%s” is no refusal', (text) => {
+  ])('“%s” is not a refusal', (text) => {
     expect(findingsOf(refusal, agentRun('no').user('x').assistant(text))).toEqual([])
   })
 

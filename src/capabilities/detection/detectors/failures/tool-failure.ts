@@ -79,10 +79,10 @@ function weightOfPassed(
 
 /** Tells whether the last result says that the wanted state already exists. */
 function isThereAlready({ uses }: ToolTrouble): boolean {
-  return /already|exists/i.test((uses.at(-1)?.result ?? '').slice(0, resultHead_chars))
+  return /already|exists/i.test((uses.at(-1)?.result ?? '').slice(0, resultHeadChars))
 }
 
-const resultHead_chars = 500
+const resultHeadChars = 500
 const result_chars_max = 120
 
 function toFinding(

@@ -51,7 +51,7 @@ describe('healthy twins', () => {
     expect(findingsOf(toolOutage, run)).toEqual([])
   })
 
-  test('a text about outages is no outage', () => {
+  test('a text about outages is not an outage', () => {
     const text = 'The log of yesterday: at 12:01 the server answered 503, at 12:02 it was back.'
     const run = agentRun('log').user('x').tool({ name: 'read_log' }, text).assistant('It was down.')
     expect(findingsOf(toolOutage, run)).toEqual([])

@@ -61,7 +61,7 @@ function isUnknown(run: TaskRun, use: ToolUse, declared: ReadonlySet<string>): b
   return run.calls[run.steps[use.step]?.call ?? -1]?.tools !== undefined
 }
 
-const namesShown_max = 20
+const maxNamesShown = 20
 
 type Unknown = { name: string; uses: readonly ToolUse[]; declared: ReadonlySet<string> }
 
@@ -87,7 +87,7 @@ function toFinding(run: TaskRun, { name, uses, declared }: Unknown): FindingDraf
     waste: wasteOfSteps(run, isAccepted ? [] : steps),
     evidence: {
       tool: name,
-      declared: [...declared].slice(0, namesShown_max),
+      declared: [...declared].slice(0, maxNamesShown),
       answered_well: isAccepted,
     },
   })

@@ -58,7 +58,7 @@ test.each<[string, string]>([
   expect(foundBy(contentChant, said(text))).toEqual([])
 })
 
-test('a text that the user asked for is no chant', () => {
+test('a text that the user asked for is not a chant', () => {
   const asked = 'Write fifty times: "I am sorry, but I can not help with that at the very moment."'
   expect(foundBy(contentChant, said(sentence.repeat(50), asked))).toEqual([])
 })

@@ -36,7 +36,7 @@ test('three equal errors are enough, except for shells', () => {
   expect(foundBy(errorStreak, asked('shell').times(4, shell).assistant('No.'))).toEqual([])
 })
 
-test('parallel calls count separately, but one step is no streak', () => {
+test('parallel calls count separately, but one step is not a streak', () => {
   const reads = (run: AgentRun, at: number) =>
     run
       .assistant({ calls: [0, 1, 2, 3, 4].map((n) => ({ name: 'read', args: { n, at } })) })

@@ -71,7 +71,7 @@ function toFindings(run: TaskRun, streak: readonly StepFacts[], set: Settings): 
     .map((row) => toFinding(run, row, { threshold: set.equal_errors, set }))
 }
 
-/** Counts results. Parallel calls count separately, but a single step is no streak. */
+/** Counts results. Parallel calls count separately, but a single step is not a streak. */
 function resultsOf(steps: readonly StepFacts[]): number {
   return steps.reduce((sum, { uses }) => sum + uses.length, 0)
 }

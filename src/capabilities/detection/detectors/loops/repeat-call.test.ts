@@ -62,7 +62,7 @@ test('five are high; a later successful new call lowers the severity', () => {
 })
 
 test.each<[string, (run: AgentRun) => AgentRun]>([
-  ['two are no loop', (run) => run.times(2, (agent) => read(agent))],
+  ['two are not a loop', (run) => run.times(2, (agent) => read(agent))],
   ['other results are news', (run) => run.times(4, (agent, at) => read(agent, `retries: ${at}`))],
   [
     'other arguments are another call',

@@ -77,7 +77,7 @@ function isEqualCall(one: StepFacts, other: StepFacts): boolean {
 }
 
 /** Maximum unknown results in a row, because equal calls alone prove nothing. */
-const unknownResults_max = 1
+const maxUnknownResults = 1
 
 function toFinding(
   run: TaskRun,
@@ -89,7 +89,7 @@ function toFinding(
   const threshold = is_polling ? set.polling_warn_repeats : set.repeats
   const repeats = steps.length
   const uses = steps[0]?.uses ?? []
-  if (repeats < threshold || known < Math.max(2, threshold - unknownResults_max)) return undefined
+  if (repeats < threshold || known < Math.max(2, threshold - maxUnknownResults)) return undefined
   return toLoopDraft(run, {
     type: 'repeat_call',
     severity: severityOf(repeats, is_polling ? 'polls' : natureOf(run, steps), set),

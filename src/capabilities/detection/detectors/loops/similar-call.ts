@@ -77,7 +77,7 @@ type Cluster = {
 }
 
 /** Maximum open clusters per tool and result; the oldest is dropped. */
-const openClusters_max = 20
+const maxOpenClusters = 20
 
 type Limits = { set: Settings; budget: WorkBudget }
 
@@ -95,7 +95,7 @@ function clustersOf(run: TaskRun, stretch: readonly StepFacts[], limits: Limits)
       if (cluster !== undefined) all.push(cluster)
       open.set(
         key,
-        cluster === undefined ? clusters : [...clusters, cluster].slice(-openClusters_max),
+        cluster === undefined ? clusters : [...clusters, cluster].slice(-maxOpenClusters),
       )
     }
     clock.pass(facts)
@@ -194,7 +194,7 @@ type Likeness = 'closely' | 'loosely' | 'not'
 /**
  * Minimum similarity of values with the same key; below it the calls may ask for different things.
  */
-const valueJaccard_min = 0.5
+const minValueJaccard = 0.5
 
 /**
  * Compares two calls: similar if their words are equal or nearly so. Calls that differ only in
@@ -206,7 +206,7 @@ function compareArguments(one: ArgumentWords, other: ArgumentWords, jaccard_min:
   if (alike < jaccard_min || differInNumbersOnly(one.all, other.all)) return 'not'
   for (const [key, words] of one.values) {
     const others = other.values.get(key)
-    if (others !== undefined && getJaccard(words, others) < valueJaccard_min) return 'loosely'
+    if (others !== undefined && getJaccard(words, others) < minValueJaccard) return 'loosely'
   }
   return 'closely'
 }

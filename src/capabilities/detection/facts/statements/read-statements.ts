@@ -25,7 +25,7 @@ export const readStatements: (message: Message) => MessageStatements = remember(
 const noStatements: MessageStatements = { statements: [], releases: [] }
 const statements_max = 60
 /** Longer user messages are documents, whose sentences are not instructions. */
-const userMessage_chars_max = 6_000
+const maxUserMessageChars = 6_000
 /** Longer texts are policies, whose numbers apply to single cases. */
 const facts_chars_max = { system: 1_500, user: 4_000 }
 
@@ -40,7 +40,7 @@ const readers = [
 
 function readMessage({ role, text }: Message): MessageStatements {
   if (role !== 'system' && role !== 'user') return noStatements
-  if (role === 'user' && (text.length > userMessage_chars_max || isToolOutput(text)))
+  if (role === 'user' && (text.length > maxUserMessageChars || isToolOutput(text)))
     return noStatements
   const sentences = sentencesOf(proseOf(text))
   const statements: Statement[] = []

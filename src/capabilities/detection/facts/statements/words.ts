@@ -48,7 +48,7 @@ const usesOnly = /\b(?:use|using|include|including|verwende|benutze?|nutze)\b/i
 const namesWord =
   /^:?.{0,40}\b(?:words?|terms?|phrases?|expressions?|names?|wort|wörter|begriff)\b/i
 
-/** Tells whether a rule is about code, where the word is no violation. */
+/** Tells whether a rule is about code, where the word is not a violation. */
 function isCodeLike(rest: string): boolean {
   return /\b(?:functions?|librar(?:y|ies)|modules?|commands?|keywords?|operators?|flags?|types?|tools?|imports?|packages?|variables?|loops?|statements?|commits?|files?|code|comments?|titles?|docs?)\b/i.test(
     rest,

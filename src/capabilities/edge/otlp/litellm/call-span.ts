@@ -70,7 +70,7 @@ function attributesOf(payload: JsonObject): Attributes {
     'user.id': textFrom(payload['end_user']) || userOf(payload),
     'http.response.status_code': codeOf(error?.['error_code']),
     'error.type': textFrom(error?.['error_class']),
-    'gen_ai.response.time_to_first_chunk': firstChunk_s(payload),
+    'gen_ai.response.time_to_first_chunk': firstChunkSeconds(payload),
     'litellm.call_type': textFrom(payload['call_type']),
     'litellm.model_group': textFrom(payload['model_group']),
     'litellm.cache_hit': payload['cache_hit'] === true ? true : undefined,
@@ -119,7 +119,7 @@ function countOf(value: unknown): number | undefined {
   return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0 ? value : undefined
 }
 
-function firstChunk_s(payload: JsonObject): number | undefined {
+function firstChunkSeconds(payload: JsonObject): number | undefined {
   const { startTime: start, completionStartTime: first, stream } = payload
   if (stream !== true || typeof start !== 'number' || typeof first !== 'number') return undefined
   return first >= start ? first - start : undefined

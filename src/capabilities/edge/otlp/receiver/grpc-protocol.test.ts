@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { timeoutOf_ms } from './grpc-protocol.ts'
+import { timeoutOfMs } from './grpc-protocol.ts'
 
 test.each<[string | undefined, number | undefined]>([
   ['10S', 10_000],
@@ -16,5 +16,5 @@ test.each<[string | undefined, number | undefined]>([
   ['', undefined],
   [undefined, undefined],
 ])('a grpc-timeout of %s is %s ms', (text, expected) => {
-  expect(timeoutOf_ms({ 'grpc-timeout': text })).toBe(expected)
+  expect(timeoutOfMs({ 'grpc-timeout': text })).toBe(expected)
 })

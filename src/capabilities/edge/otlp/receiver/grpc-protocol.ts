@@ -8,7 +8,7 @@ import { type Problem, problem } from '../../../../kernel/problem.ts'
 import { encodeStatus, type OtlpSignal } from '../decode/answers.ts'
 import { quoted } from './http-export.ts'
 import { tooLarge } from './inflight-bytes.ts'
-import { clientMessage, retryAfter_s, rpcCodeFor, rpcCodes } from './status-codes.ts'
+import { clientMessage, retryAfterSeconds, rpcCodeFor, rpcCodes } from './status-codes.ts'
 
 /** The properties of a call, from its headers. */
 export type GrpcHead = {
@@ -31,7 +31,7 @@ export function isGrpc(headers: IncomingHttpHeaders): boolean {
 const contentType = /^application\/grpc(?:\+proto)? *(?:;|$)/i
 
 /**
- * Throws `method_not_allowed` or `unsupported_media_type` for a request that is no gRPC,
+ * Throws `method_not_allowed` or `unsupported_media_type` for a request that is not gRPC,
  * `route_not_found` for an unknown method, `unsupported_media_type` for an unknown encoding.
  */
 export function grpcHeadOf(headers: IncomingHttpHeaders): GrpcHead {
@@ -66,22 +66,22 @@ function noGrpc({
  * Returns the client's timeout in milliseconds (`grpc-timeout`: at most eight digits and a unit),
  * rounded up to a tenth of a second; undefined when it is absent or invalid.
  */
-export function timeoutOf_ms({ 'grpc-timeout': text }: IncomingHttpHeaders): number | undefined {
+export function timeoutOfMs({ 'grpc-timeout': text }: IncomingHttpHeaders): number | undefined {
   const [, digits, unit = ''] = /^(\d{1,8})([HMSmun])$/.exec(String(text ?? '')) ?? []
-  const unit_ms = unitsOf_ms[unit]
+  const unit_ms = unitsOfMs[unit]
   if (unit_ms === undefined) return undefined
-  const timeout_ms = Math.ceil((Number(digits) * unit_ms) / timeoutStep_ms) * timeoutStep_ms
+  const timeout_ms = Math.ceil((Number(digits) * unit_ms) / timeoutStepMs) * timeoutStepMs
   return timeout_ms > timer_ms_max ? undefined : timeout_ms
 }
 
 /**
  * node keeps timers of one duration in one list, and clients' timeouts would all differ a little.
  */
-const timeoutStep_ms = 100
+const timeoutStepMs = 100
 /** The longest timer that node supports. */
 const timer_ms_max = 2 ** 31 - 1
 
-const unitsOf_ms: Readonly<Record<string, number>> = {
+const unitsOfMs: Readonly<Record<string, number>> = {
   H: 3_600_000,
   M: 60_000,
   S: 1_000,
@@ -152,7 +152,7 @@ function notOneMessage(reason: string): Problem {
 }
 
 /** Maximum characters of an error's text. */
-const messageCharacters_max = 1_000
+const maxMessageCharacters = 1_000
 
 const successHead = { ':status': 200, 'content-type': 'application/grpc' }
 
@@ -194,9 +194,9 @@ function grpcStatus(fault: Problem): OutgoingHttpHeaders {
   const headers: OutgoingHttpHeaders = {
     ...successHead,
     'grpc-status': String(code),
-    'grpc-message': percentEncoded(message.slice(0, messageCharacters_max)),
+    'grpc-message': percentEncoded(message.slice(0, maxMessageCharacters)),
   }
-  const retry_s = retryAfter_s(fault)
+  const retry_s = retryAfterSeconds(fault)
   if (retry_s !== undefined) {
     const details = encodeStatus('protobuf', { code, message, retry_delay_ms: retry_s * 1000 })
     headers['grpc-status-details-bin'] = details.toString('base64')

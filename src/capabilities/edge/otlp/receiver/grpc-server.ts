@@ -18,7 +18,7 @@ import {
   MessageFrame,
   sendMessage,
   sendRefusal,
-  timeoutOf_ms,
+  timeoutOfMs,
 } from './grpc-protocol.ts'
 import { credentialsOf } from './http-export.ts'
 import { BodyBytes } from './inflight-bytes.ts'
@@ -26,13 +26,13 @@ import { ClientGone, type ReceiverServices, readBody, unpack } from './intake.ts
 import { toProblem } from './status-codes.ts'
 
 /** A connection that does not answer a ping within this time is closed. */
-const keepaliveTimeout_ms = 20_000
+const keepaliveTimeoutMs = 20_000
 
 /**
  * Bytes that a client may send ahead, even while its key is looked up. HTTP/2's default of 64 KiB
  * would pause most requests.
  */
-const flowWindow_bytes = 256 * 1024
+const flowWindowBytes = 256 * 1024
 
 /** Maximum bytes of a call's headers: a key, a baggage of 8 KiB and additions of gateways. */
 const headers_bytes_max = 32 * 1024
@@ -48,7 +48,7 @@ export async function startGrpc(
   const server = createServer({
     settings: {
       maxConcurrentStreams: streams_max,
-      initialWindowSize: flowWindow_bytes,
+      initialWindowSize: flowWindowBytes,
       maxHeaderListSize: headers_bytes_max,
     },
   })
@@ -62,7 +62,7 @@ export async function startGrpc(
   server.on('session', (session) => {
     sessions.add(session)
     session.once('close', () => sessions.delete(session))
-    session.setLocalWindowSize(flowWindow_bytes)
+    session.setLocalWindowSize(flowWindowBytes)
     keepAlive(session, keepalive_ms)
     if (closed) session.close()
   })
@@ -98,7 +98,7 @@ function keepAlive(session: ServerHttp2Session, every_ms: number): void {
   let unanswered: NodeJS.Timeout | undefined
   const ping = () => {
     if (unanswered !== undefined) return
-    unanswered = setTimeout(() => session.destroy(), keepaliveTimeout_ms)
+    unanswered = setTimeout(() => session.destroy(), keepaliveTimeoutMs)
     session.ping(() => {
       clearTimeout(unanswered)
       unanswered = undefined
@@ -146,7 +146,7 @@ function createGrpcExport(
  * message.
  */
 function deadlineOf(call: GrpcExport, services: ReceiverServices): NodeJS.Timeout | undefined {
-  const timeout_ms = timeoutOf_ms(call.headers)
+  const timeout_ms = timeoutOfMs(call.headers)
   if (timeout_ms === undefined) return undefined
   return setTimeout(() => refuse(call, services, late(timeout_ms)), timeout_ms)
 }

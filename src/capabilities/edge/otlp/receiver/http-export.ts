@@ -15,7 +15,7 @@ import {
   readBody,
   unpack,
 } from './intake.ts'
-import { clientMessage, retryAfter_s, rpcCodeFor, toProblem } from './status-codes.ts'
+import { clientMessage, retryAfterSeconds, rpcCodeFor, toProblem } from './status-codes.ts'
 
 /** One HTTP request in progress. */
 type HttpExport = {
@@ -59,7 +59,7 @@ export function createHttpExport(
   }
 }
 
-/** Answers a request that is no export with an error, in the encoding of the request. */
+/** Answers a request that is not an export with an error, in the encoding of the request. */
 export function refuseRequest(
   request: IncomingMessage,
   response: ServerResponse,
@@ -221,7 +221,7 @@ function sendFault(
   reply: { encoding: OtlpEncoding; request_id: string },
 ): void {
   const { request, response } = exchange
-  const retry_after_s = retryAfter_s(fault)
+  const retry_after_s = retryAfterSeconds(fault)
   const close = closesConnection(request, fault)
   const body = encodeStatus(reply.encoding, {
     code: rpcCodeFor(fault),
@@ -244,7 +244,7 @@ function sendFault(
  */
 export function headersOfFault(request: IncomingMessage, fault: Problem): string[] {
   const headers = Object.entries(fault.headers).flat()
-  const retry_after_s = retryAfter_s(fault)
+  const retry_after_s = retryAfterSeconds(fault)
   if (retry_after_s !== undefined) headers.push('Retry-After', String(retry_after_s))
   if (closesConnection(request, fault)) headers.push('Connection', 'close')
   return headers

@@ -10,9 +10,9 @@ export type InflightBytes = {
 }
 
 /** Free buffers kept for later bodies, enough for a few concurrent requests. */
-const freeBuffers_bytes_max = 32 * 1024 * 1024
+const maxFreeBuffersBytes = 32 * 1024 * 1024
 /** A shorter body is joined in a new buffer. */
-const pooledBody_bytes_min = 64 * 1024
+const minPooledBodyBytes = 64 * 1024
 
 export function createInflightBytes(bytes_max: number): InflightBytes {
   let held = 0
@@ -28,7 +28,7 @@ export function createInflightBytes(bytes_max: number): InflightBytes {
     get held_bytes() {
       return held
     },
-    buffers: createBodyBuffers(freeBuffers_bytes_max),
+    buffers: createBodyBuffers(maxFreeBuffersBytes),
   }
 }
 
@@ -52,7 +52,7 @@ export class BodyBytes {
   joined(pieces: readonly Buffer[], length: number): Buffer {
     const [only] = pieces
     if (pieces.length === 1 && only) return only
-    if (length < pooledBody_bytes_min) return Buffer.concat(pieces, length)
+    if (length < minPooledBodyBytes) return Buffer.concat(pieces, length)
     const buffer = this.#inflight.buffers.take(length)
     this.#buffers.push(buffer)
     let at = 0

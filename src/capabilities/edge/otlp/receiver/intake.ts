@@ -173,9 +173,9 @@ function silent(idle_timeout_ms: number): Error {
  * Maximum compressed bytes of a body that is decompressed synchronously, which is cheaper than a
  * thread.
  */
-const atOncePacked_bytes = 64 * 1024
+const atOncePackedBytes = 64 * 1024
 /** Maximum decompressed bytes of the same; a larger body is decompressed in pieces. */
-const atOnceUnpacked_bytes = 1024 * 1024
+const atOnceUnpackedBytes = 1024 * 1024
 /** Bytes that a thread decompresses at a time. */
 const piece_bytes = 128 * 1024
 
@@ -185,7 +185,7 @@ const piece_bytes = 128 * 1024
  */
 export async function unpack(packed: Buffer, bytes_max: number, held: BodyBytes): Promise<Buffer> {
   const isSmall =
-    packed.length <= atOncePacked_bytes && declaredLength(packed) <= atOnceUnpacked_bytes
+    packed.length <= atOncePackedBytes && declaredLength(packed) <= atOnceUnpackedBytes
   const atOnce = isSmall ? unpackAtOnce(packed, bytes_max) : undefined
   if (atOnce === undefined) return unpackInPieces(packed, bytes_max, held)
   held.take(atOnce.length)
@@ -203,7 +203,7 @@ function declaredLength(packed: Buffer): number {
 /** Decompresses synchronously. Returns undefined when the output is too large for that. */
 function unpackAtOnce(packed: Buffer, bytes_max: number): Buffer | undefined {
   try {
-    return gunzipSync(packed, { maxOutputLength: Math.min(bytes_max, atOnceUnpacked_bytes) })
+    return gunzipSync(packed, { maxOutputLength: Math.min(bytes_max, atOnceUnpackedBytes) })
   } catch (cause) {
     if (codeOf(cause) === 'ERR_BUFFER_TOO_LARGE') return undefined
     throw notGzip(cause)

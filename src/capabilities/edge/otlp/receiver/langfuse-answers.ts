@@ -20,7 +20,7 @@ export type IngestionAnswer = {
 /** Maximum items of a batch that are answered one by one; Langfuse's SDKs send up to 100. */
 const items_max = 10_000
 /** Maximum characters of an id in the answer. */
-const idCharacters_max = 256
+const maxIdCharacters = 256
 
 /**
  * Answers a batch of the older ingestion API as Langfuse does (207): each item failed, with a status
@@ -30,7 +30,7 @@ export function answerIngestion(body: Buffer): IngestionAnswer {
   const batch = itemsOf(objectFrom(parsedJson(body.toString('utf8')))?.['batch'])
   const ids = batch
     .slice(0, items_max)
-    .map((item) => textFrom(objectFrom(item)?.['id']).slice(0, idCharacters_max))
+    .map((item) => textFrom(objectFrom(item)?.['id']).slice(0, maxIdCharacters))
   const message = `Nothing of this batch was stored. ${whatToSet}.`
   const errors = (ids.length === 0 ? [''] : ids).map(
     (id) => ({ id, status: 400, message, error: 'ingestion_unsupported' }) as const,

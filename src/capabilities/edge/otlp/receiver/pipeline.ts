@@ -34,7 +34,7 @@ type ExportResult = {
 export type Pipeline = (request: ExportRequest) => Promise<ExportResult>
 
 /** Longer bodies are mapped in slices, so that other requests run in between. */
-const slicedFrom_bytes = 1024 * 1024
+const slicedFromBytes = 1024 * 1024
 /** Items of a slice; with the largest usual spans it takes some milliseconds. */
 const sliceItems = 256
 
@@ -132,7 +132,7 @@ async function mapInSlices<Item extends { trace_id: string }>(
   found: OtlpRequest<Item>,
   map: ItemKind<Item>['map'],
 ): Promise<Mapped> {
-  if (request.body.length < slicedFrom_bytes) return map(found, request)
+  if (request.body.length < slicedFromBytes) return map(found, request)
   const all: Mapped = { records: noRecords(), rejected: new Map() }
   for (const slice of splitIntoSlices(found, sliceItems)) {
     await setImmediate()

@@ -10,7 +10,7 @@ import { createOtlpMeters } from './meters.ts'
 import { createPipeline } from './pipeline.ts'
 
 /** Minimum interval between logs of the same fault. */
-const logInterval_ms = 1_000
+const logIntervalMs = 1_000
 
 /** Makes the receiver. It serves gRPC only after `listenGrpc`. */
 export function createOtlpReceiver(dependencies: OtlpDependencies): OtlpReceiver {
@@ -28,7 +28,7 @@ export function createOtlpReceiver(dependencies: OtlpDependencies): OtlpReceiver
     take: createPipeline(dependencies, meters),
     inflight,
     meters,
-    quietLog: createQuietLog(logger, clock, logInterval_ms),
+    quietLog: createQuietLog(logger, clock, logIntervalMs),
     began: () => {
       requests += 1
     },

@@ -34,7 +34,7 @@ export function clientMessage(fault: Problem): string {
  * Returns the seconds after which the request may be retried. OTLP allows retries after 429, 502,
  * 503 and 504 or, over gRPC, after RetryInfo.
  */
-export function retryAfter_s({ status, retry_after_s }: Problem): number | undefined {
+export function retryAfterSeconds({ status, retry_after_s }: Problem): number | undefined {
   return repeatable.has(status) ? (retry_after_s ?? 1) : undefined
 }
 

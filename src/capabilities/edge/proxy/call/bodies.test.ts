@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { BodyCapture, endsStream, streamEnd_bytes } from './bodies.ts'
+import { BodyCapture, endsStream, streamEndBytes } from './bodies.ts'
 
 const tail_bytes = 64 * 1024
 
@@ -44,7 +44,7 @@ test('is empty after `take`', () => {
 })
 
 const lastOf = (stream: string, event: Parameters<typeof endsStream>[1]) =>
-  Buffer.from(stream).subarray(-streamEnd_bytes[event])
+  Buffer.from(stream).subarray(-streamEndBytes[event])
 
 const stopped = 'event: message_stop\ndata: {"type":"message_stop"               }\n\n'
 const completed = 'event: response.completed\ndata: {"type":"response.completed"}\n\n'

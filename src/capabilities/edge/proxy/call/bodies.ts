@@ -54,13 +54,13 @@ export class RequestBody {
 }
 
 /** Unread bytes that node:http drains itself, so that the connection can be reused. */
-const discardedByNode_bytes_max = 64 * 1024
+const maxDiscardedByNodeBytes = 64 * 1024
 
 /** Returns false for a small rest of a body: node:http reads and drops it by itself. */
 export function hasLargeRest(request: IncomingMessage, content_length: number): boolean {
   if (request.complete) return false
   if (content_length === -1) return request.headers['transfer-encoding'] !== undefined
-  return content_length > discardedByNode_bytes_max
+  return content_length > maxDiscardedByNodeBytes
 }
 
 /** A provider's answer, as received so far. The relay fills it; the call reads it at its end. */
@@ -74,7 +74,7 @@ export class ProviderAnswer {
   /** True when the proxy, and not the client, asked for usage. */
   isUsageOurs = false
   /** Milliseconds from the start of the call to the first byte of an answer below 300. */
-  firstByte_ms: number | undefined
+  firstByteMs: number | undefined
   /** The copy that is recorded; undefined until the client gets the head. */
   body: BodyCapture | undefined
 
@@ -86,7 +86,7 @@ export class ProviderAnswer {
   hasStreamEnd(endpoint: Endpoint): boolean {
     const { last_event } = formats[endpoint]
     if (this.body === undefined || last_event === undefined) return false
-    return endsStream(this.body.last(streamEnd_bytes[last_event]), last_event)
+    return endsStream(this.body.last(streamEndBytes[last_event]), last_event)
   }
 }
 
@@ -191,7 +191,7 @@ type LastEvent = NonNullable<(typeof formats)[Endpoint]['last_event']>
  * Number of last bytes that `endsStream` needs. The last event of Responses holds the whole answer;
  * a longer one is not recognised.
  */
-export const streamEnd_bytes: Readonly<Record<LastEvent, number>> = {
+export const streamEndBytes: Readonly<Record<LastEvent, number>> = {
   done: 32,
   message_stop: 1_024,
   response_end: 1024 * 1024,

@@ -16,7 +16,7 @@ import type { CallContext, RequestHeaders } from './request-headers.ts'
 const traceparent_characters_max = 256
 const tracestate_characters_max = 512
 const baggage_characters_max = 8_192
-const requestId_characters_max = 256
+const maxRequestIdChars = 256
 
 /** The parts of a call that are known at its start. */
 type RecordedCall = Pick<ExchangeFacts, 'trace_id' | 'observation_id' | 'parent_observation_id'> &
@@ -95,7 +95,7 @@ export function formatNs(instant_ms: number): string {
 }
 
 /** A longer body is not read for the model, usage and ids that it may name. */
-const readBody_bytes_max = 256 * 1024
+const maxReadBodyBytes = 256 * 1024
 
 /**
  * Returns the part of a body that is recorded: of an endpoint without content, only JSON from which
@@ -104,13 +104,13 @@ const readBody_bytes_max = 256 * 1024
 export function recordedBody(body: Buffer, endpoint: Endpoint, content_type: string): Buffer {
   if (!hasEnvelopeOnly(endpoint)) return body
   const isJson = /^\s*application\/(?:[\w.-]+\+)?json\s*(?:;|$)/i.test(content_type)
-  return isJson && body.length <= readBody_bytes_max ? body : noBytes
+  return isJson && body.length <= maxReadBodyBytes ? body : noBytes
 }
 
 /** Only a stream has a first token; any other answer arrives as a whole. */
 function firstTokenTime(start_ms: number, answer: ProviderAnswer | undefined): string | null {
-  if (!answer?.isStream || answer.firstByte_ms === undefined) return null
-  return formatNs(start_ms + answer.firstByte_ms)
+  if (!answer?.isStream || answer.firstByteMs === undefined) return null
+  return formatNs(start_ms + answer.firstByteMs)
 }
 
 function contentState(call: RecordedCall, result: CallResult): ExchangeFacts['content_state'] {
@@ -128,15 +128,15 @@ function attributesOf(
   if (tracestate) attributes['w3c.tracestate'] = tracestate.slice(0, tracestate_characters_max)
   if (baggage) attributes['w3c.baggage'] = baggage.slice(0, baggage_characters_max)
   if (provider_request_id) {
-    attributes['provider.request_id'] = provider_request_id.slice(0, requestId_characters_max)
+    attributes['provider.request_id'] = provider_request_id.slice(0, maxRequestIdChars)
   }
   return attributes
 }
 
-/** A shorter text is no provider key, and could be a word of the answer. */
+/** A shorter text is not a provider key, and could be a word of the answer. */
 const key_characters_min = 12
 /** Bytes searched at the end of a stream, where errors appear; this keeps the cost at 1 µs. */
-const streamTail_bytes = 4_096
+const streamTailBytes = 4_096
 
 const redacted = Buffer.from('[redacted]')
 
@@ -151,7 +151,7 @@ type AnswerKind = { failed: boolean; streamed: boolean }
 export function redactKey(answer: Buffer, key: string, kind: AnswerKind): Buffer {
   if (!kind.failed && !kind.streamed) return answer
   if (key.length < key_characters_min) return answer
-  const from = kind.failed ? 0 : Math.max(0, answer.length - streamTail_bytes)
+  const from = kind.failed ? 0 : Math.max(0, answer.length - streamTailBytes)
   const parts: Buffer[] = []
   let kept = 0
   for (let at = answer.indexOf(key, from, 'latin1'); at !== -1; ) {
@@ -210,7 +210,7 @@ export function hasAnswer({ outcome }: Ending): boolean {
   return outcome === 'complete' || outcome === 'provider_error'
 }
 
-/** Returns the ending that an error of ours causes. */
+/** Returns the ending that an error of Looptrace causes. */
 export function endingFrom(outcome: Outcome, fault: Problem): Ending {
   return {
     outcome,

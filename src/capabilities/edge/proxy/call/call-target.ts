@@ -46,7 +46,7 @@ export function checkResponseId(path: string): void {
 }
 
 /** Maximum characters of a model in a path. */
-const pathModel_max = 256
+const maxPathModel = 256
 
 /**
  * Returns the model that a path names in its last step, before the colon of a method. Throws
@@ -69,12 +69,12 @@ export function checkSteps(path: string): void {
 function readName(text: string): string {
   const model = decode(text)
   const isKey = model !== undefined && (model.startsWith('lt_') || holdsProjectKey(model))
-  if (model !== undefined && !isKey && model.length <= pathModel_max && nameForm.test(model)) {
+  if (model !== undefined && !isKey && model.length <= maxPathModel && nameForm.test(model)) {
     return model
   }
   const detail = isKey
     ? 'the name in the path is a project key, expected a model or an id'
-    : `the name in the path: expected at most ${pathModel_max} letters, digits, ".", "_", "-", "@" or ":"`
+    : `the name in the path: expected at most ${maxPathModel} letters, digits, ".", "_", "-", "@" or ":"`
   throw problem('invalid_request', { detail, faults: [{ pointer: 'path', detail }] })
 }
 

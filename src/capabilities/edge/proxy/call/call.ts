@@ -46,7 +46,7 @@ export class Call implements RelayedCall {
   readonly body = new RequestBody()
   /** Index in the list of calls in flight; only the list sets it. */
   slot = 0
-  readonly #startedAt_ms: number
+  readonly #startedAtMs: number
   #requestId = ''
   #ingestRequestId = ''
   #key: ProjectKey | undefined
@@ -55,12 +55,12 @@ export class Call implements RelayedCall {
   /** The relay, while it talks to the provider. */
   #relay: CallRelay | undefined
   #answer: ProviderAnswer | undefined
-  /** The status of an error of ours; 0 when none was sent. */
+  /** The status of an error of Looptrace; 0 when none was sent. */
   #errorStatus = 0
   /** Instant since which the client lags behind; 0 when it does not. */
-  #blockedSince_ms = 0
+  #blockedSinceMs = 0
   #ending: Ending | undefined
-  #endedAt_ms = 0
+  #endedAtMs = 0
   #isClosed = false
   #isHandedOver = false
 
@@ -78,7 +78,7 @@ export class Call implements RelayedCall {
     this.headers = exchange.headers
     this.target = toTarget(exchange.request.url)
     this.start_ms = services.clock.now_ms()
-    this.#startedAt_ms = performance.now()
+    this.#startedAtMs = performance.now()
     const { traceparent } = this.headers
     const parent = traceparent === '' ? undefined : parseTraceparent(traceparent)
     this.parent = parent
@@ -144,7 +144,7 @@ export class Call implements RelayedCall {
   }
 
   elapsed_ms(): number {
-    return performance.now() - this.#startedAt_ms
+    return performance.now() - this.#startedAtMs
   }
 
   addIdHeaders(head: string[], hasRequestId: boolean): void {
@@ -153,21 +153,21 @@ export class Call implements RelayedCall {
   }
 
   setBlocked(isBlocked: boolean): void {
-    this.#blockedSince_ms = isBlocked ? performance.now() : 0
+    this.#blockedSinceMs = isBlocked ? performance.now() : 0
   }
 
   /** Returns true when the client has lagged behind since before this instant (monotonic clock). */
   isBlockedSince(before_ms: number): boolean {
-    return this.#blockedSince_ms !== 0 && this.#blockedSince_ms < before_ms
+    return this.#blockedSinceMs !== 0 && this.#blockedSinceMs < before_ms
   }
 
   settle(ending: Ending): void {
     if (this.#ending) return
     this.#ending = ending
-    this.#endedAt_ms = this.elapsed_ms()
+    this.#endedAtMs = this.elapsed_ms()
   }
 
-  /** Answers with an error of ours before the provider was called. */
+  /** Answers with an error of Looptrace before the provider was called. */
   refuse(fault: Problem, headers: readonly string[] = []): void {
     this.settle(endingFrom('refused', fault))
     const isStopping = fault.code === 'shutting_down'
@@ -243,14 +243,14 @@ export class Call implements RelayedCall {
    */
   #tookWholeStream(): boolean {
     const answer = this.#answer
-    if (!answer?.isStream || this.response.writableLength > lastChunk_bytes) return false
+    if (!answer?.isStream || this.response.writableLength > lastChunkBytes) return false
     return answer.hasStreamEnd(this.endpoint)
   }
 
   #clientGone(): void {
     const status_code = this.response.headersSent ? this.#statusCode() : 0
     this.#ending = clientGoneEnding(status_code, this.body, this.#answer)
-    this.#endedAt_ms = this.elapsed_ms()
+    this.#endedAtMs = this.elapsed_ms()
   }
 
   #report(): void {
@@ -258,13 +258,13 @@ export class Call implements RelayedCall {
     const answer = this.#answer
     const ending = this.#ending ?? endingFrom('refused', problem('internal_error'))
     const provider = this.#upstream?.provider ?? ''
-    const first_ms = answer?.isStream ? answer.firstByte_ms : undefined
+    const first_ms = answer?.isStream ? answer.firstByteMs : undefined
     this.services.meters.ended({
       endpoint: this.endpoint,
       provider,
       outcome: ending.outcome,
       error_type: ending.error_type,
-      duration_s: this.#endedAt_ms / 1000,
+      duration_s: this.#endedAtMs / 1000,
       first_byte_s: first_ms === undefined ? null : first_ms / 1000,
     })
     if (!this.#key || this.isSocket || !isRecorded(this.endpoint)) return
@@ -278,7 +278,7 @@ export class Call implements RelayedCall {
       answer,
       isRequestCaptured,
       ending,
-      ended_ms: this.#endedAt_ms,
+      ended_ms: this.#endedAtMs,
     })
     const isStreamEnded = answer?.hasStreamEnd(this.endpoint) ?? false
     const asked = isRequestCaptured ? this.body.received() : noBytes
@@ -297,4 +297,4 @@ export class Call implements RelayedCall {
 /**
  * Length of `0\r\n\r\n`, which ends a chunked body. A client that has `[DONE]` may not wait for it.
  */
-const lastChunk_bytes = 5
+const lastChunkBytes = 5

@@ -8,7 +8,7 @@ import type { ExchangeFacts } from '../../../../model/exchange.ts'
 import { endsStream } from './bodies.ts'
 
 /** A response that still runs is short; a longer one counts as final, unread. */
-const runningResponse_bytes_max = 256 * 1024
+const maxRunningResponseBytes = 256 * 1024
 /** The records of calls are joined for a day; an older response was recorded before, or elsewhere. */
 const age_s_max = 24 * 60 * 60
 
@@ -28,7 +28,7 @@ export function isFinal(
   if (facts.outcome !== 'complete') return false
   const bytes = Buffer.from(answer.buffer, answer.byteOffset, answer.byteLength)
   const isCut = facts.content_state === 'truncated'
-  const isReadable = !facts.streamed && !isCut && bytes.length <= runningResponse_bytes_max
+  const isReadable = !facts.streamed && !isCut && bytes.length <= maxRunningResponseBytes
   const body = isReadable ? objectFrom(parsedJson(bytes.toString('utf8'))) : undefined
   if (isReadable) {
     const status = textFrom(body?.['status'])
@@ -45,7 +45,7 @@ function isEnd(
 ): boolean {
   // The last event of a stream that was cut may be longer than the end that was kept.
   if (isStream) return isStreamEnded || isCut || hasLongLastEvent(bytes)
-  if (bytes.length > runningResponse_bytes_max) return true
+  if (bytes.length > maxRunningResponseBytes) return true
   return !runningStatus.test(bytes.toString('latin1'))
 }
 

@@ -11,7 +11,7 @@ type EndedCall = {
   /** A code of the error catalogue, or the provider's status; empty after a good answer. */
   error_type: string
   duration_s: number
-  /** Null when the answer was no stream, or no byte of it came. */
+  /** Null when the answer was not a stream, or no byte of it came. */
   first_byte_s: number | null
 }
 

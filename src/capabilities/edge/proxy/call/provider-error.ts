@@ -125,7 +125,7 @@ export function toProviderFormat(
   return { media_type, body: formatProviderError(fault, dialect) }
 }
 
-/** Writes the head and the body of an error of ours; the caller ends the response. */
+/** Writes the head and the body of an error of Looptrace; the caller ends the response. */
 export function writeProviderError(
   response: ServerResponse,
   { fault, dialect }: { fault: Problem; dialect: Dialect },
@@ -148,7 +148,7 @@ export function writeProviderError(
 /** Bytes of a refused body that are drained, so that the client can read the response. */
 const discarded_bytes_max = 64 * 1024
 
-/** Answers a request that is no call with an error. Closes the connection if it has a body. */
+/** Answers a request that is not a call with an error. Closes the connection if it has a body. */
 export function refuseRequest(
   request: IncomingMessage,
   response: ServerResponse,

@@ -28,7 +28,7 @@ export type RequestHeaders = {
   forwarded: string[]
   /** Headers that tell agents and their sessions: lower-case name, value, and so on. */
   agent: string[]
-  /** A header of ours that came more than once; empty if all came once. */
+  /** A header of Looptrace that came more than once; empty if all came once. */
   repeated: string
   /** Headers that came without a value. */
   blank: readonly Field[]
@@ -198,7 +198,7 @@ export const noContext: CallContext = {
 }
 
 /** Maximum characters of a context header. */
-const contextCharacters_max = 256
+const maxContextCharacters = 256
 
 /** Reads the agent-context headers. Throws `invalid_request`, naming the header. */
 export function readContext(headers: RequestHeaders): CallContext {
@@ -216,8 +216,8 @@ const printableAscii = /^[\x20-\x7e]*$/
 function readContextValue(name: string, sent: string): string {
   if (sent === '') return ''
   const value = (printableAscii.test(sent) ? sent : decodeHeader(sent)).trim()
-  if (value.length > contextCharacters_max) {
-    throw invalid(name, `got ${value.length} characters, expected at most ${contextCharacters_max}`)
+  if (value.length > maxContextCharacters) {
+    throw invalid(name, `got ${value.length} characters, expected at most ${maxContextCharacters}`)
   }
   if (/\p{Cc}/u.test(value)) throw invalid(name, 'it contains a control character')
   return value

@@ -27,12 +27,12 @@ export class ProvidersFileRefused extends Error {
 
 const providers_max = 64
 const ids_max = 1_000
-const baseUrl_characters_max = 2_048
+const maxBaseUrlChars = 2_048
 const path_characters_max = 512
 
 const baseUrl = z
   .string()
-  .max(baseUrl_characters_max)
+  .max(maxBaseUrlChars)
   .refine(isBaseUrl, 'expected an http or https URL without user, password, query or fragment')
 
 const path = z

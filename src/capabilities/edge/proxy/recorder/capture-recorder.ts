@@ -70,7 +70,7 @@ export function createCaptureRecorder(options: CaptureRecorderOptions): CaptureR
   }
 }
 
-const defaultResponse_bytes_max = 32 * 1024 * 1024
+const maxDefaultResponseBytes = 32 * 1024 * 1024
 const turn_ms = 2
 
 /** Returns a function that yields to the event loop after each 2 ms of work. */
@@ -146,7 +146,7 @@ const charsPerToken = 4
 type EdgeMappingOptions = Pick<CaptureRecorderOptions, 'response_bytes_max' | 'cost_source'>
 
 async function load({
-  response_bytes_max = defaultResponse_bytes_max,
+  response_bytes_max = maxDefaultResponseBytes,
   cost_source,
 }: EdgeMappingOptions): Promise<EdgeMapping> {
   const [{ exchangeToRecords }, { createPricing }] = await Promise.all([

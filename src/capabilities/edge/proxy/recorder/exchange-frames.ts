@@ -3,9 +3,9 @@ import { zstdCompress } from 'node:zlib'
 import type { Exchange, ExchangeFacts } from '../../../../model/exchange.ts'
 import {
   compressedFrameOf,
-  exchangeOverhead_bytes,
+  exchangeOverheadBytes,
   exchangeParts,
-  frameHeader_bytes,
+  frameHeaderBytes,
   startFrame,
   writeExchange,
 } from '../../../../model/exchange-frame.ts'
@@ -26,7 +26,7 @@ export type PackedExchange = Omit<Exchange, 'facts'> & { facts: string; bytes: n
 /** Serializes an exchange's facts and counts its bytes in a frame. */
 export function packExchange({ facts, request, response }: Exchange): PackedExchange {
   const text = JSON.stringify(facts)
-  const bytes = exchangeOverhead_bytes + Buffer.byteLength(text) + request.length + response.length
+  const bytes = exchangeOverheadBytes + Buffer.byteLength(text) + request.length + response.length
   return { facts: text, request, response, bytes }
 }
 
@@ -46,7 +46,7 @@ export class OpenFrame {
 
   /** Bytes of the exchanges, without the frame's own header. */
   get held_bytes(): number {
-    return this.#end - frameHeader_bytes
+    return this.#end - frameHeaderBytes
   }
 
   hasRoomFor(bytes: number, frame_bytes_max: number): boolean {

@@ -1,6 +1,6 @@
 import type { Clock } from '../../../../kernel/time.ts'
 import type { Exchange } from '../../../../model/exchange.ts'
-import { frameHeader_bytes } from '../../../../model/exchange-frame.ts'
+import { frameHeaderBytes } from '../../../../model/exchange-frame.ts'
 import { createQuietLog, type Logger, type Metrics } from '../../../../platform/telemetry/index.ts'
 import { type LedgerRequest, rejectedEntry } from '../../../ledger/index.ts'
 import type { CapturePolicy } from '../../../records/capture/index.ts'
@@ -53,9 +53,9 @@ export function createRecorder(options: RecorderOptions): Recorder {
   return new FramingRecorder(options)
 }
 
-const logInterval_ms = 1_000
+const logIntervalMs = 1_000
 /** Maximum projects with an open frame; beyond it all frames are published early. */
-const openFrames_max = 64
+const maxOpenFrames = 64
 /**
  * Exchanges packed at once. Packing them one by one, amid the work of a call, takes several times
  * as long.
@@ -78,7 +78,7 @@ class FramingRecorder implements Recorder {
   constructor(options: RecorderOptions) {
     this.#options = options
     this.#ledger = createRecordLedger(options.metrics)
-    const log = createQuietLog(options.logger, options.clock, logInterval_ms)
+    const log = createQuietLog(options.logger, options.clock, logIntervalMs)
     this.#publisher = new ExchangePublisher(options, this.#ledger, log)
   }
 
@@ -146,7 +146,7 @@ class FramingRecorder implements Recorder {
     const frame_bytes_max = Math.min(this.#options.frame_bytes, this.#options.message_bytes_max)
     const entry = packExchange(exchange)
     this.#ledger.hold(entry.bytes - estimateBytes(exchange))
-    const isLarge = entry.bytes + frameHeader_bytes > frame_bytes_max
+    const isLarge = entry.bytes + frameHeaderBytes > frame_bytes_max
     if (isLarge) this.#run(this.#publisher.publishAlone(exchange, entry.bytes))
     else this.#append(entry, toLedgerRequest(exchange.facts), frame_bytes_max)
   }
@@ -159,7 +159,7 @@ class FramingRecorder implements Recorder {
       frame = undefined
     }
     if (!frame) {
-      if (this.#frames.size >= openFrames_max) this.#sendOpenFrames()
+      if (this.#frames.size >= maxOpenFrames) this.#sendOpenFrames()
       frame = new OpenFrame(project_id, this.#publisher.pool.take())
       this.#frames.set(project_id, frame)
     }

@@ -63,7 +63,7 @@ export class Relay implements Dispatcher.DispatchHandler, CallRelay {
   /** Sends the request; adds a request for usage unless the client made a choice. */
   start(): void {
     const { start_ms, body, endpoint } = this.#call
-    const asks = formats[endpoint].asks_usage && start_ms >= this.#upstream.usageRefusedUntil_ms
+    const asks = formats[endpoint].asks_usage && start_ms >= this.#upstream.usageRefusedUntilMs
     const edit = asks ? findUsageEdit(body.whole) : undefined
     this.answer.isUsageOurs = edit !== undefined
     this.#dispatch(edit ? applyEdit(body.whole, edit) : body.whole)
@@ -205,8 +205,8 @@ export class Relay implements Dispatcher.DispatchHandler, CallRelay {
 
   #relay(chunk: Buffer): void {
     const { answer } = this
-    if (answer.firstByte_ms === undefined && answer.status_code < 300) {
-      answer.firstByte_ms = this.#call.elapsed_ms()
+    if (answer.firstByteMs === undefined && answer.status_code < 300) {
+      answer.firstByteMs = this.#call.elapsed_ms()
     }
     this.#pass(this.#mask ? this.#mask.push(chunk) : chunk)
   }
@@ -236,7 +236,7 @@ export class Relay implements Dispatcher.DispatchHandler, CallRelay {
   /** The provider accepts the call without our addition, so the addition was what it refused. */
   #rememberRefusal(): void {
     const { clock, settings } = this.#services
-    this.#upstream.usageRefusedUntil_ms = clock.now_ms() + settings.usage_refusal_kept_ms
+    this.#upstream.usageRefusedUntilMs = clock.now_ms() + settings.usage_refusal_kept_ms
   }
 }
 

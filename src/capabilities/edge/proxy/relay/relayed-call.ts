@@ -37,7 +37,7 @@ export type RelaySink = {
   detachRelay(): void
   /** Sets the ending of the call; the first one counts. */
   settle(ending: Ending): void
-  /** Answers with an error of ours. No head may have been sent. */
+  /** Answers with an error of Looptrace. No head may have been sent. */
   fail(outcome: Outcome, fault: Problem): void
 }
 

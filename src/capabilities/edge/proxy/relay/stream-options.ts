@@ -19,7 +19,7 @@ const closeBrace = 0x7d
 /**
  * Returns the edit that makes a streamed call ask for its usage: it adds
  * `stream_options.include_usage` where `stream` is true and the client did not set it. Returns
- * undefined for a call without a stream, with a choice of its own, or that is no JSON object.
+ * undefined for a call without a stream, with a choice of its own, or that is not a JSON object.
  *
  * Agrees with JSON.parse about which `stream` counts: only a top-level one, and the last of
  * several. It misses a key with needless escapes (`"\u0073tream"`).
@@ -172,11 +172,11 @@ function skipNested(body: Buffer, from: number): number {
 }
 
 /** Characters of a string that are walked byte by byte; the rest is searched natively. */
-const walkedString_bytes = 32
+const walkedStringBytes = 32
 
 function skipString(body: Buffer, from: number): number {
   let at = from + 1
-  const walkEnd = Math.min(body.length, at + walkedString_bytes)
+  const walkEnd = Math.min(body.length, at + walkedStringBytes)
   while (at < walkEnd) {
     const byte = body[at]
     if (byte === quote) return at + 1

@@ -26,7 +26,7 @@ export type Upstream = {
   /**
    * Until this instant the provider is not asked for usage, because it refused `stream_options`.
    */
-  usageRefusedUntil_ms: number
+  usageRefusedUntilMs: number
 }
 
 /** The key of a key file, and the projects and service accounts whose calls get it. */
@@ -126,7 +126,7 @@ type UpstreamParts = Pick<Upstream, 'pool' | 'paths'> & { base: string } & Parti
 function upstreamOf(provider: string, { base, ...parts }: UpstreamParts): Upstream {
   const root = base.replace(/\/v1$/, '')
   const deployments = { path: root, adds: 'path_without_start' } as const
-  const state = { own_key: undefined, inFlight: 0, isReplaced: false, usageRefusedUntil_ms: 0 }
+  const state = { own_key: undefined, inFlight: 0, isReplaced: false, usageRefusedUntilMs: 0 }
   return { provider, deployments, key_in: undefined, source: '', ...parts, ...state }
 }
 
@@ -220,7 +220,7 @@ function addedPath(path: string, adds: UpstreamPath['adds']): string {
 }
 
 /** Larger than usual: providers send rate limits, cookies and tracing headers. */
-const responseHeader_bytes_max = 64 * 1024
+const maxResponseHeaderBytes = 64 * 1024
 
 function poolOptions(settings: ProxySettings, lookup?: LookupFunction): Pool.Options {
   return {
@@ -230,7 +230,7 @@ function poolOptions(settings: ProxySettings, lookup?: LookupFunction): Pool.Opt
     bodyTimeout: settings.idle_timeout_ms,
     keepAliveTimeout: settings.upstream_keep_alive_ms,
     keepAliveMaxTimeout: settings.upstream_keep_alive_ms,
-    maxHeaderSize: responseHeader_bytes_max,
+    maxHeaderSize: maxResponseHeaderBytes,
     allowH2: false,
   }
 }

@@ -2,7 +2,7 @@ const usageKey = Buffer.from('"usage"')
 const lineFeed = 0x0a
 const carriageReturn = 0x0d
 /** An event longer than this cannot be a usage chunk: it passes without being held back. */
-const heldEvent_bytes_max = 64 * 1024
+const maxHeldEventBytes = 64 * 1024
 
 /**
  * Removes from an event stream what is there only because the proxy asked for usage: the usage
@@ -48,7 +48,7 @@ export class UsageChunkFilter {
       from = until
     }
     this.#held = from < bytes.length ? bytes.subarray(from) : undefined
-    if (bytes.length - from > heldEvent_bytes_max) {
+    if (bytes.length - from > maxHeldEventBytes) {
       this.#held = undefined
       this.#passing = true
       from = bytes.length

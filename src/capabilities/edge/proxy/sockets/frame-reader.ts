@@ -1,4 +1,4 @@
-import { closeCodes, controlPayload_bytes_max, opcodes, unmask } from './frames.ts'
+import { closeCodes, maxControlPayloadBytes, opcodes, unmask } from './frames.ts'
 
 /** Reports of a reader. `end` is the offset in the chunk after the last byte of what was read. */
 export type FrameSink = {
@@ -121,7 +121,7 @@ export class FrameReader {
   #check(): void {
     if (this.#isControl()) {
       const isKnown = this.#opcode <= opcodes.pong
-      if (isKnown && this.#isFinal && this.#length <= controlPayload_bytes_max) return
+      if (isKnown && this.#isFinal && this.#length <= maxControlPayloadBytes) return
       throw new FrameFault('a control frame is not valid')
     }
     const isNext = this.#opcode === opcodes.continuation

@@ -12,7 +12,7 @@ export const closeCodes = {
 } as const
 
 /** Maximum bytes of the payload of a control frame. */
-export const controlPayload_bytes_max = 125
+export const maxControlPayloadBytes = 125
 
 /** Returns a text frame of a server. */
 export function textFrame(text: string): Buffer {
@@ -36,7 +36,7 @@ function frame(opcode: number, payload: Buffer, isMasked: boolean): Buffer {
 
 function lengthBytes(length: number, isMasked: boolean): Buffer {
   const bit = isMasked ? 0x80 : 0
-  if (length <= controlPayload_bytes_max) return Buffer.from([bit | length])
+  if (length <= maxControlPayloadBytes) return Buffer.from([bit | length])
   const bytes = Buffer.alloc(length <= 0xffff ? 3 : 9)
   bytes[0] = bit | (length <= 0xffff ? 126 : 127)
   if (length <= 0xffff) bytes.writeUInt16BE(length, 1)

@@ -41,7 +41,7 @@ export class SocketCall {
   readonly stream_id: string
   readonly #owner: SocketOwner
   readonly #onStop: () => void
-  readonly #startedAt_ms = performance.now()
+  readonly #startedAtMs = performance.now()
   #hasEnded = false
 
   constructor(
@@ -70,7 +70,7 @@ export class SocketCall {
   }
 
   get hasEvents(): boolean {
-    return this.answer.firstByte_ms !== undefined
+    return this.answer.firstByteMs !== undefined
   }
 
   /** Ends the call because this process stops. */
@@ -88,7 +88,7 @@ export class SocketCall {
   }
 
   beginEvent(): void {
-    this.answer.firstByte_ms ??= this.#elapsed_ms()
+    this.answer.firstByteMs ??= this.#elapsed_ms()
     this.answer.status_code = 200
     this.#add(dataStart)
   }
@@ -146,7 +146,7 @@ export class SocketCall {
   }
 
   #elapsed_ms(): number {
-    return performance.now() - this.#startedAt_ms
+    return performance.now() - this.#startedAtMs
   }
 
   /** Returns the status of the error event that ends the answer; 0 without one. */
@@ -164,7 +164,7 @@ export class SocketCall {
   #report(ending: Ending): void {
     const { services, handshake, key, context, provider } = this.#owner
     const ended_ms = this.#elapsed_ms()
-    const first_ms = this.answer.firstByte_ms
+    const first_ms = this.answer.firstByteMs
     const endpoint = 'responses'
     services.meters.ended({
       endpoint,

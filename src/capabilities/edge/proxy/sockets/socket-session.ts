@@ -11,7 +11,7 @@ import type { SocketSessionOptions, Verdict } from './session-options.ts'
 import { SocketCall } from './socket-call.ts'
 
 /** Time that a side has to take the last bytes before its connection is closed. */
-const lastWords_ms = 1_000
+const lastWordsMs = 1_000
 
 /**
  * Passes the frames of a socket both ways, as they came. Messages of the client go on when they are whole and
@@ -290,7 +290,7 @@ export class SocketSession {
     const timer = setTimeout(() => {
       client.destroy()
       upstream.destroy()
-    }, lastWords_ms)
+    }, lastWordsMs)
     timer.unref()
     onEnd()
   }

@@ -41,7 +41,7 @@ export type RiskyPage = AlertWindow & { after: RiskPlace | undefined; limit: num
 /** Tasks below this trust are listed without a finding or a failure too. */
 const trust_low = 0.5
 /** Tasks with at least this share of negative votes are listed without a finding or a failure too. */
-const negativeFeedback_high = 0.5
+const negativeFeedbackHigh = 0.5
 
 /**
  * Returns tasks of a window by their unresolved incidents, then their open findings, then their risk,
@@ -78,7 +78,7 @@ export async function selectRiskyTasks(
       where project_id = ${project_id} and last_activity_at >= ${from} and last_activity_at < ${to}
         and environment is distinct from ${scenarioEnvironment}
         and (worst_severity > 0 or state = 'failed' or errors > 0 or by_task.rank > 0
-          or trust_score < ${trust_low} or negative_feedback >= ${negativeFeedback_high})
+          or trust_score < ${trust_low} or negative_feedback >= ${negativeFeedbackHigh})
     ), found as (
       select task_id, 1 - exp(sum(ln(1 - ${findingRisk()}))) as value,
         coalesce(max(${severityRank()}) filter (where state = 'open'), 0) as finding_rank,

@@ -12,7 +12,7 @@ type Labels = Readonly<Record<string, string>>
 const firing_ms = 30 * 60_000
 
 /** Time between two sendings of an alert that fires. */
-export const alertsAgain_ms = 5 * 60_000
+export const alertsAgainMs = 5 * 60_000
 
 /**
  * Sends messages as alerts. The labels of an incident are equal in all messages, because they are

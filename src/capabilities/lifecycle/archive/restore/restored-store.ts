@@ -97,7 +97,7 @@ function tableOf(kind: RecordKind): string {
 }
 
 /** Most hashes of one statement, which are sent as its parameters. */
-const leftOut_max = 20_000
+const maxLeftOut = 20_000
 
 /** Runs one statement for each group of left-out hashes, for the rows in the group's hash range. */
 async function insertFile(ofProject: ProjectColumnar, file: FileToInsert): Promise<void> {
@@ -110,9 +110,9 @@ SELECT {slice:UUID}, ${values.join(', ')} FROM input('${structure.replaceAll("'"
   const params = { slice: slice_id }
   const about = { signal, timeout_ms, settings }
   if (left_out.length === 0) return ofProject.insertParquet(statement, bytes, { params, ...about })
-  for (let at = 0; at < left_out.length; at += leftOut_max) {
-    const group = left_out.slice(at, at + leftOut_max)
-    const [from, to] = [at === 0 ? undefined : group[0], left_out[at + leftOut_max]]
+  for (let at = 0; at < left_out.length; at += maxLeftOut) {
+    const group = left_out.slice(at, at + maxLeftOut)
+    const [from, to] = [at === 0 ? undefined : group[0], left_out[at + maxLeftOut]]
     const where = [
       `${rowHashColumn} NOT IN {left_out:Array(UInt64)}`,
       ...(from === undefined ? [] : [`${rowHashColumn} >= {hash_from:UInt64}`]),

@@ -3,8 +3,8 @@ import { type Job, type JobContext, type JobHandler, JobRefused } from '../../..
 import {
   type ErasureTarget,
   type HeldBy,
+  maxRetentionIds,
   type RetentionStore,
-  retentionIds_max,
   type UserErasure,
 } from '../../../storage/index.ts'
 import type { RetentionDb } from '../contract.ts'
@@ -136,7 +136,7 @@ class ErasureRun {
       for (let after: string | undefined = tracesOfUser && ''; after !== undefined; ) {
         const ids: string[] = (await tracesOfUser?.({ project_id, user_id, after })) ?? []
         await noteTraces(db, this.#erasure, await this.#withoutHeld(ids, holds))
-        after = ids.length < retentionIds_max ? undefined : ids.at(-1)
+        after = ids.length < maxRetentionIds ? undefined : ids.at(-1)
       }
     }
   }
@@ -147,12 +147,12 @@ class ErasureRun {
     const { project_id, user_id } = this.#erasure
     for (let after: string | undefined, is_last = false; !is_last; ) {
       this.#context.signal.throwIfAborted()
-      const page = { after, limit: retentionIds_max }
+      const page = { after, limit: maxRetentionIds }
       const ids: string[] = await selectTraces(db, this.#erasure, page)
       const trace_ids = await this.#withoutHeld(ids, holds)
       yield { project_id, user_id, trace_ids, held_trace_ids: [...this.#held] }
       after = ids.at(-1)
-      is_last = ids.length < retentionIds_max
+      is_last = ids.length < maxRetentionIds
     }
   }
 
@@ -161,9 +161,9 @@ class ErasureRun {
     const { project_id } = this.#erasure
     const held = new Set(await this.#options.store.heldAmong(project_id, ids, holds))
     for (const id of held) this.#held.add(id)
-    if (this.#held.size <= retentionIds_max) return ids.filter((id) => !held.has(id))
+    if (this.#held.size <= maxRetentionIds) return ids.filter((id) => !held.has(id))
     throw new JobRefused(
-      `More than ${retentionIds_max} traces of the user are held. Release holds, then repeat the request.`,
+      `More than ${maxRetentionIds} traces of the user are held. Release holds, then repeat the request.`,
     )
   }
 

@@ -3,7 +3,7 @@ import type { ErasedRows, ErasedTrace } from '../../../ingest/index.ts'
 import { userDigest } from './receipt.ts'
 
 /** Days for which rows of an erased trace that are sent again are erased again. */
-export const lateRows_days = 30
+export const lateRowsDays = 30
 
 type Found = { project_id: string; trace_id: string; digests: string[]; key: Buffer }
 
@@ -24,7 +24,7 @@ export function openLateErasure({ db }: { db: Kysely<RetentionTables> }): Erased
         where exists (
           select from erasures where erasures.project_id = erased_traces.project_id
             and erasures.user_id_digest = erased_traces.user_id_digest
-            and (ended_at is null or ended_at > now() - ${lateRows_days} * interval '1 day'))
+            and (ended_at is null or ended_at > now() - ${lateRowsDays} * interval '1 day'))
         group by project_id, trace_id, key`.execute(db)
       return rows.map(toTrace)
     },

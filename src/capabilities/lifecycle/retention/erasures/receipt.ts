@@ -44,7 +44,7 @@ export const receiptSchema = record('ErasureReceipt', {
 type Receipt = z.infer<typeof receiptSchema>
 
 /** How long ClickHouse keeps files that it has replaced: `old_parts_lifetime`. */
-const replacedFiles_ms = 8 * 60_000
+const replacedFilesMs = 8 * 60_000
 
 /** Facts for a receipt. */
 type Erased = Pick<Receipt, 'counts' | 'held_rows' | 'purged' | 'archives'> & {
@@ -73,7 +73,7 @@ export function buildReceipt({ is_rewritten, ended_at, ...erased }: Erased): Rec
   if (held_rows > 0) add('held_rows', 'Release the legal holds, then repeat the erasure.')
   if (!purged) add('marked_rows', 'ClickHouse drops deleted rows when it next merges their files.')
   if (is_rewritten) {
-    const until = new Date(ended_at.getTime() + replacedFiles_ms)
+    const until = new Date(ended_at.getTime() + replacedFilesMs)
     add('replaced_files', 'ClickHouse deletes the files that the purge replaced.', until)
   }
   add('database_pages', 'PostgreSQL reuses the space of deleted rows after its next vacuum.')

@@ -3,7 +3,7 @@ import { problem } from '../../../../kernel/problem.ts'
 import type { ManagedBy, ResourceName } from '../../../../model/managed-by.ts'
 import { ownedBy, sql } from '../../../../platform/relational/index.ts'
 import type { RetentionDb } from '../contract.ts'
-import { activeHolds_max, countHolds, type LegalHold } from './store.ts'
+import { countHolds, type LegalHold, maxActiveHolds } from './store.ts'
 
 /** A hold that a resource declares. */
 export type DeclaredHold = Pick<LegalHold, 'kind' | 'value' | 'reason'> & { name: string }
@@ -49,8 +49,8 @@ export async function declareHolds(
   )
   for (const { name, reason } of kept) await updateReason(db, change, { name, reason })
   if (placed.length === 0) return
-  const count = await countHolds(db, { project_id, released: false, limit: activeHolds_max })
-  if (count + placed.length > activeHolds_max) throw tooManyHolds()
+  const count = await countHolds(db, { project_id, released: false, limit: maxActiveHolds })
+  if (count + placed.length > maxActiveHolds) throw tooManyHolds()
   const written = { project_id, created_by: by, created_at: now, managed_by: JSON.stringify(owner) }
   const rows = placed.map(({ name: managed_name, kind, value, reason }) => ({
     ...{ id: newId(), ...written, managed_name, kind, value, reason },
@@ -117,7 +117,7 @@ export async function inheritHolds(
 /** Returns the error for a project with the maximum number of holds. */
 export function tooManyHolds() {
   return problem('too_many_holds', {
-    detail: `The project has ${activeHolds_max} legal holds, the maximum. Release one first.`,
+    detail: `The project has ${maxActiveHolds} legal holds, the maximum. Release one first.`,
   })
 }
 

@@ -6,7 +6,7 @@ import type { RetentionDb } from '../contract.ts'
 export type LegalHold = Selectable<RetentionTables['legal_holds']>
 
 /** Most active holds of a project; each run reads them before each step. */
-export const activeHolds_max = 1_000
+export const maxActiveHolds = 1_000
 
 /** A hold to place. */
 export type NewHold = Pick<
@@ -25,8 +25,8 @@ export async function placeHold(
 ): Promise<{ hold: LegalHold; is_new: boolean } | undefined> {
   const existing = await findUnmanaged(db, hold)
   if (existing !== undefined) return { hold: existing, is_new: false }
-  const active = await countHolds(db, { ...hold, released: false, limit: activeHolds_max })
-  if (active >= activeHolds_max) return undefined
+  const active = await countHolds(db, { ...hold, released: false, limit: maxActiveHolds })
+  if (active >= maxActiveHolds) return undefined
   const placed = await db
     .insertInto('legal_holds')
     .values(hold)

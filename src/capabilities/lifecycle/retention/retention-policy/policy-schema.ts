@@ -3,7 +3,7 @@ import { expected, isStorable } from '../../../../model/list-query.ts'
 import { managedByField } from '../../../../model/managed-by.ts'
 import { record } from '../../../../model/named-schemas.ts'
 import { holdFields, withTraceId } from '../legal-holds/legal-holds.ts'
-import { scheduleChars_max, scheduleFault } from '../schedule/slots.ts'
+import { maxScheduleChars, scheduleFault } from '../schedule/slots.ts'
 import { daysFault, daysIn, type RetentionRules } from './rules.ts'
 
 const days_max = 36_500
@@ -49,7 +49,7 @@ const archiveSchedule = record('ArchiveScheduleRequest', {
     .describe('Age from which days without a verified archive are archived, in days.'),
   schedule: z
     .string()
-    .max(scheduleChars_max, { error: expected(`at most ${scheduleChars_max} characters`) })
+    .max(maxScheduleChars, { error: expected(`at most ${maxScheduleChars} characters`) })
     .default('0 4 * * *')
     .superRefine((schedule, context) => {
       const message = scheduleFault(schedule)
@@ -66,7 +66,7 @@ const heldName = z
   .max(63)
   .regex(/^[a-z0-9]([a-z0-9-]*[a-z0-9])?$/, { error: expected('a Kubernetes name (DNS label)') })
 
-const declaredHolds_max = 100
+const maxDeclaredHolds = 100
 
 /** Fields of the operator of a cluster, for the resource that declares the policy. */
 const declaration = {
@@ -83,7 +83,7 @@ const declaration = {
     .array(
       record('DeclaredLegalHoldRequest', { name: heldName, ...holdFields }).transform(withTraceId),
     )
-    .max(declaredHolds_max, { error: expected(`at most ${declaredHolds_max} holds`) })
+    .max(maxDeclaredHolds, { error: expected(`at most ${maxDeclaredHolds} holds`) })
     .superRefine((holds, context) => {
       holds.forEach(({ name }, at) => {
         if (holds.findIndex((other) => other.name === name) === at) return

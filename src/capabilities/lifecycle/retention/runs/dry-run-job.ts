@@ -18,7 +18,7 @@ import {
   type InspectedBucket,
   type Inspection,
   inspectDays,
-  inspectedDays_max,
+  maxInspectedDays,
   outcomeOf,
   wholeDayReason,
 } from './inspect.ts'
@@ -46,7 +46,7 @@ const pages_max = 20
 /** Most buckets of one dry run; with more, its result is partial. */
 const buckets_max = 100_000
 /** Most rows of one count, because the engine keeps each in memory until it has counted all. */
-const countedRows_max = 5_000_000
+const maxCountedRows = 5_000_000
 
 class DryRun {
   readonly #options: DryRunJobOptions
@@ -188,7 +188,7 @@ function chunksOf(steps: readonly RetentionStep[]): RetentionStep[][] {
     const chunk = chunks.at(-1)
     const more = step.buckets.reduce((all, bucket) => all + bucket.rows, 0)
     rows += more
-    if (chunk && chunk.length < inspectedDays_max && rows <= countedRows_max) {
+    if (chunk && chunk.length < maxInspectedDays && rows <= maxCountedRows) {
       chunk.push(step)
     } else {
       chunks.push([step])

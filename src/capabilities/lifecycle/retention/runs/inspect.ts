@@ -1,7 +1,7 @@
 import {
   type BucketCount,
-  countBounds_max,
   type HeldBy,
+  maxCountBounds,
   type OpenSlice,
   type RetentionSlice,
   type RetentionStore,
@@ -37,10 +37,10 @@ export type Inspection = {
   environments: readonly string[]
 }
 
-/** Days of one kind and action, in order; at most `inspectedDays_max`. */
+/** Days of one kind and action, in order; at most `maxInspectedDays`. */
 export type InspectedDays = Pick<RetentionStep, 'kind' | 'action'> & { days: readonly number[] }
 
-export const inspectedDays_max = countBounds_max
+export const maxInspectedDays = maxCountBounds
 
 /** The reason why all rows of a day stay; null when some may be deleted. */
 export function wholeDayReason(

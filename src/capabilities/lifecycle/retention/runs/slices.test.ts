@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { retentionIds_max } from '../../../storage/index.ts'
+import { maxRetentionIds } from '../../../storage/index.ts'
 import { halve, windowOf, withHolds } from './slices.ts'
 
 const day = 20_000
@@ -17,7 +17,7 @@ function storeOf(times: readonly bigint[]) {
       ids
         .filter(({ time }) => time >= from && time < to)
         .map(({ id }) => id)
-        .slice(0, retentionIds_max + 1),
+        .slice(0, maxRetentionIds + 1),
   }
 }
 
@@ -36,19 +36,19 @@ test('halves cover a window without overlap', () => {
 })
 
 test('a slice without holds, or with held traces that fit a statement, stays whole', async () => {
-  const times = Array.from({ length: retentionIds_max }, (_, at) => slice.from + BigInt(at))
+  const times = Array.from({ length: maxRetentionIds }, (_, at) => slice.from + BigInt(at))
   expect(await withHolds(storeOf(times), slice, [])).toMatchObject({
     ...{ slices: [{ from: slice.from, to: slice.to, held_trace_ids: [] }], kept: [] },
   })
   const { slices, kept } = await withHolds(storeOf(times), slice, hold)
   expect(slices).toHaveLength(1)
-  expect(slices[0]?.held_trace_ids).toHaveLength(retentionIds_max)
+  expect(slices[0]?.held_trace_ids).toHaveLength(maxRetentionIds)
   expect(kept).toEqual([])
 })
 
 test('a slice with more held traces is cut until those of each part fit a statement', async () => {
   const times = Array.from(
-    { length: retentionIds_max * 2 + 7 },
+    { length: maxRetentionIds * 2 + 7 },
     (_, at) => slice.from + BigInt(at) * 7_000_000_000n,
   )
   const store = storeOf(times)
@@ -57,7 +57,7 @@ test('a slice with more held traces is cut until those of each part fit a statem
   const sorted = slices.toSorted((left, right) => (left.from < right.from ? -1 : 1))
   sorted.forEach((part, at) => {
     expect(part.from).toBe(at === 0 ? slice.from : sorted[at - 1]?.to)
-    expect(part.held_trace_ids.length).toBeLessThanOrEqual(retentionIds_max)
+    expect(part.held_trace_ids.length).toBeLessThanOrEqual(maxRetentionIds)
   })
   expect(sorted.at(-1)?.to).toBe(slice.to)
   expect(new Set(slices.flatMap(({ held_trace_ids }) => held_trace_ids)).size).toBe(times.length)
@@ -65,7 +65,7 @@ test('a slice with more held traces is cut until those of each part fit a statem
 
 test('a millisecond with too many held traces is kept', async () => {
   const at = slice.from + 5_000_000n
-  const store = storeOf(Array.from({ length: retentionIds_max + 1 }, () => at))
+  const store = storeOf(Array.from({ length: maxRetentionIds + 1 }, () => at))
   const { slices, kept } = await withHolds(store, slice, hold)
   expect(kept).toHaveLength(1)
   expect(kept[0] && kept[0].from <= at && kept[0].to > at).toBe(true)

@@ -1,10 +1,10 @@
 import {
   type HeldBy,
+  maxRetentionIds,
   type OpenSlice,
   type RetentionSlice,
   type RetentionStore,
   type RetentionTarget,
-  retentionIds_max,
 } from '../../../storage/index.ts'
 import { type Archives, archiveOf } from './archives.ts'
 import type { RunBucket } from './bucket-store.ts'
@@ -37,7 +37,7 @@ export async function withHolds(
   const waiting = [slice]
   for (let part = waiting.pop(); part !== undefined; part = waiting.pop()) {
     const held_trace_ids = holds.length === 0 ? [] : await store.heldTraces(part, holds)
-    if (held_trace_ids.length <= retentionIds_max) {
+    if (held_trace_ids.length <= maxRetentionIds) {
       found.slices.push({ ...part, held_trace_ids })
       continue
     }
@@ -134,8 +134,8 @@ async function* byTrace(
   for (const environment of deleted.environments) {
     for await (const ids of tracesOf(deleted, slice, environment)) {
       const trace_ids = [...waiting, ...ids]
-      waiting = trace_ids.splice(retentionIds_max)
-      if (trace_ids.length === retentionIds_max) yield { ...slice, trace_ids }
+      waiting = trace_ids.splice(maxRetentionIds)
+      if (trace_ids.length === maxRetentionIds) yield { ...slice, trace_ids }
       else waiting = trace_ids
     }
   }
@@ -150,7 +150,7 @@ async function* tracesOf(
   for (let after: string | undefined = ''; after !== undefined; ) {
     const ids: string[] = await store.tracesOf(slice, { environment, environments, after })
     if (ids.length > 0) yield ids
-    after = ids.length < retentionIds_max ? undefined : ids.at(-1)
+    after = ids.length < maxRetentionIds ? undefined : ids.at(-1)
   }
 }
 

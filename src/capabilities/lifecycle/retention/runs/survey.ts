@@ -1,7 +1,7 @@
 import {
   type CensusBucket,
   type CensusQuery,
-  censusBuckets_max,
+  maxCensusBuckets,
   type RetentionStore,
 } from '../../../storage/index.ts'
 import type { RetentionRules } from '../retention-policy/rules.ts'
@@ -62,7 +62,7 @@ async function readPages(
     const from = from_day === undefined ? {} : { from: windowOf(from_day).from }
     const found = await store.census({ ...query, ...from })
     const last = found.at(-1)
-    if (found.length < censusBuckets_max || last === undefined) {
+    if (found.length < maxCensusBuckets || last === undefined) {
       return { buckets: [...buckets, ...found], is_partial }
     }
     const whole = found.filter(({ day }) => day < last.day)

@@ -9,7 +9,7 @@ import {
   JobRefused,
   type JobValue,
 } from '../../../jobs/index.ts'
-import { censusBuckets_max, type RecordKind, type RetentionStore } from '../../../storage/index.ts'
+import { maxCensusBuckets, type RecordKind, type RetentionStore } from '../../../storage/index.ts'
 import type { RetentionDb } from '../contract.ts'
 import { day_ms, firstKeptDay } from '../retention-policy/rules.ts'
 import {
@@ -101,7 +101,7 @@ async function daysWithRows(
     })
     for (const { day } of buckets) days.add(day)
     const last = buckets.at(-1)
-    if (buckets.length >= censusBuckets_max && last)
+    if (buckets.length >= maxCensusBuckets && last)
       complete_to_day = Math.min(complete_to_day, last.day)
   }
   return {

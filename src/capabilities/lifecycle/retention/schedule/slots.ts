@@ -2,14 +2,14 @@ import { cronFault, lastCronTick, nextCronTick } from '../../../../kernel/cron.t
 import { day_ms } from '../retention-policy/rules.ts'
 
 /** Most characters of a schedule. */
-export const scheduleChars_max = 100
+export const maxScheduleChars = 100
 
 /** Five cron fields; the minute is a single number, so a schedule is hourly at most. */
 const scheduleForm = /^[0-5]?[0-9]( [0-9A-Za-z*,/-]+){4}$/
 
 /** Returns the fault of a schedule; undefined for a valid one. */
 export function scheduleFault(schedule: string): string | undefined {
-  if (schedule.length > scheduleChars_max || !scheduleForm.test(schedule)) {
+  if (schedule.length > maxScheduleChars || !scheduleForm.test(schedule)) {
     return `got ${JSON.stringify(schedule.slice(0, 80))}, expected five cron fields (UTC) with a single minute, such as 0 4 * * *`
   }
   return cronFault({ cron: schedule, time_zone: 'UTC' })

@@ -183,14 +183,14 @@ function keyRead(
 }
 
 /** Digits of a number that surely fits into a bigint. */
-const bigintDigits_max = 18
+const maxBigintDigits = 18
 
 function position(params: Params, kind: KeyKind, text: string, value: Dialect['value']): string {
   if (kind === 'null_flag') return params.add(text, 'integer')
   if (kind === 'uuid') return uuidOrder(params.add(text, 'uuid'))
   if (kind === 'float') return params.add(floatFrom(text), 'float8')
   // A sum can exceed 64 bits. Shorter numbers stay bigint, which indexes need.
-  if (kind === 'integer' && text.length > bigintDigits_max) return params.add(text, 'numeric')
+  if (kind === 'integer' && text.length > maxBigintDigits) return params.add(text, 'numeric')
   return value(params, kind, kind === 'time' ? BigInt(text) : text)
 }
 

@@ -22,10 +22,10 @@ export function readCutAnswer(text: string): CutAnswer {
   }
 }
 
-const usageTail_chars = 4_096
+const usageTailChars = 4_096
 
 function usageInEnd(text: string): JsonObject | undefined {
-  const tail = text.slice(-usageTail_chars)
+  const tail = text.slice(-usageTailChars)
   const from = tail.indexOf('{', tail.lastIndexOf('"usage"'))
   if (from === -1 || !tail.includes('"usage"')) return undefined
   for (let end = tail.lastIndexOf('}'); end > from; end = tail.lastIndexOf('}', end - 1)) {

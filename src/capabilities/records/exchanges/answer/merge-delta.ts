@@ -41,7 +41,7 @@ export function setField(target: Growing, key: string, value: unknown): void {
   target[key] = value
 }
 
-/** Appends text to a field (with a name of ours) that holds text, parts or nothing. */
+/** Appends text to a field (with a name from this code) that holds text, parts or nothing. */
 function joinText(target: Growing, key: string, text: string): void {
   const known = target[key]
   if (typeof known === 'string') target[key] = known + text
@@ -70,7 +70,7 @@ function mergeAudio(target: Growing, value: unknown): void {
   }
 }
 
-/** Returns the object at a key (a name of ours, not from outside); creates it if it is missing. */
+/** Returns the object at a key (a name from this code, not from outside); creates it if it is missing. */
 export function growingAt(target: Growing, key: string): Growing {
   const known = target[key]
   if (typeof known === 'object' && known !== null && !Array.isArray(known)) return known as Growing

@@ -16,7 +16,7 @@ import {
 import type { ExchangeFacts } from '../../../../model/exchange.ts'
 import type { ToolCall } from '../../../../model/observation.ts'
 import { type FormatAnswer, formatOf, type WireFormat } from '../formats/index.ts'
-import { fallbackText_chars_max } from '../mapping/read-request.ts'
+import { maxFallbackTextChars } from '../mapping/read-request.ts'
 import type { Answer, AnswerChoice } from './answer.ts'
 import { answerJson } from './answer-json.ts'
 import { tierIn, usageOf } from './answer-usage.ts'
@@ -59,7 +59,7 @@ export function readAnswer(
     return { ...unreadAnswer(text, facts), ...(fault !== '' && { fault }) }
   }
   const known = answer.choices.length > 0 || answer.error !== undefined
-  const unknownText = known ? '' : cutText(text, fallbackText_chars_max)
+  const unknownText = known ? '' : cutText(text, maxFallbackTextChars)
   return { ...answer, isStream: false, unknownText, fault }
 }
 
@@ -91,7 +91,7 @@ function readFormatted(format: WireFormat, bytes: Uint8Array, facts: ExchangeFac
     const answer = toAnswer(format.readWhole(body), 0)
     const isGood = facts.status_code < 300 && !chatFormats.has(facts.endpoint)
     const isKnown = isGood || answer.choices.length > 0 || answer.error !== undefined
-    const unknownText = isKnown ? '' : cutText(text, fallbackText_chars_max)
+    const unknownText = isKnown ? '' : cutText(text, maxFallbackTextChars)
     return { ...answer, isStream: false, unknownText, fault: '' }
   }
   return unreadAnswer(text, facts)
@@ -100,7 +100,7 @@ function readFormatted(format: WireFormat, bytes: Uint8Array, facts: ExchangeFac
 /** Returns what is known of an answer that is not JSON; one that was cut may have usage. */
 function unreadAnswer(text: string, facts: ExchangeFacts): ReadAnswer {
   const cut = facts.content_state === 'truncated' ? readCutAnswer(text) : undefined
-  const unknownText = cutText(text, fallbackText_chars_max)
+  const unknownText = cutText(text, maxFallbackTextChars)
   return { ...noAnswer, ...cut, unknownText, fault: notJson }
 }
 
@@ -138,7 +138,7 @@ const noAnswer: ReadAnswer = {
 }
 
 function unknownTextOf(bytes: Uint8Array): string {
-  return bodyText(bytes.subarray(0, fallbackText_chars_max))
+  return bodyText(bytes.subarray(0, maxFallbackTextChars))
 }
 
 const openings = new Set(['{', '[', '<'].map((char) => char.charCodeAt(0)))
@@ -157,7 +157,7 @@ export function outputOf(answer: ReadAnswer): string {
   return jsonText(answer.choices.map(({ message }) => message))
 }
 
-const toolCalls_max = 256
+const maxToolCalls = 256
 
 /** Returns the tool calls of all choices. */
 export function toolCallsOf(answer: Answer): ToolCall[] {
@@ -166,7 +166,7 @@ export function toolCallsOf(answer: Answer): ToolCall[] {
     if (typeof message === 'string') continue
     for (const item of itemsOf(message['tool_calls'])) {
       const call = objectFrom(item)
-      if (call !== undefined && calls.length < toolCalls_max) calls.push(toolCallFrom(call))
+      if (call !== undefined && calls.length < maxToolCalls) calls.push(toolCallFrom(call))
     }
     const oldCall = objectFrom(message['function_call'])
     if (oldCall !== undefined) calls.push(toolCallFrom({ function: oldCall }))

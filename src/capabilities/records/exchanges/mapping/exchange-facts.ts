@@ -16,7 +16,7 @@ import { notJson, type ReadAnswer } from '../answer/read-answer.ts'
  */
 export function factsFault(facts: ExchangeFacts): string | undefined {
   const given = objectFrom(facts)
-  if (given === undefined) return 'the facts are no object'
+  if (given === undefined) return 'the facts are not an object'
   for (const field of texts) {
     if (typeof given[field] !== 'string') return `${field}: expected a text`
   }
@@ -131,16 +131,16 @@ export function callEnding(facts: ExchangeFacts, answer: ReadAnswer): CallEnding
     outcome,
     error_type: columnText(
       reported.error_type || scrubbed(facts.error_type) || typeOf(facts, outcome),
-      errorType_chars_max,
+      maxErrorTypeChars,
     ),
     error_message:
-      reported.error_message || scrubbed(cutText(facts.error_message, errorMessage_chars_max)),
+      reported.error_message || scrubbed(cutText(facts.error_message, maxErrorMessageChars)),
     finish_reason,
   }
 }
 
-const errorType_chars_max = 128
-const errorMessage_chars_max = 2_048
+const maxErrorTypeChars = 128
+const maxErrorMessageChars = 2_048
 
 function outcomeOf(facts: ExchangeFacts, answer: ReadAnswer): Outcome {
   if (facts.outcome !== 'complete' && !isLeftAtEnd(facts, answer)) return facts.outcome
@@ -201,11 +201,11 @@ function typeOf(facts: ExchangeFacts, outcome: Outcome): string {
     : outcome
 }
 
-const finishReason_chars_max = 64
+const maxFinishReasonChars = 64
 
 /** Translates finish reasons of other providers and older versions into those of OpenAI. */
 function normaliseFinishReason(reason: string): string {
-  const lower = columnText(reason.toLowerCase().replaceAll('-', '_'), finishReason_chars_max)
+  const lower = columnText(reason.toLowerCase().replaceAll('-', '_'), maxFinishReasonChars)
   return finishReasons.get(lower) ?? lower
 }
 
@@ -264,10 +264,10 @@ function firstText(...values: readonly unknown[]): string {
 
 function shaped(type: string, message: string): ProviderError {
   return {
-    error_type: scrubbed(type.slice(0, errorType_chars_max)),
-    error_message: scrubbed(message.slice(0, 2 * errorMessage_chars_max)).slice(
+    error_type: scrubbed(type.slice(0, maxErrorTypeChars)),
+    error_message: scrubbed(message.slice(0, 2 * maxErrorMessageChars)).slice(
       0,
-      errorMessage_chars_max,
+      maxErrorMessageChars,
     ),
   }
 }

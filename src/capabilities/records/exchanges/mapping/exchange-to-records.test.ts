@@ -153,7 +153,7 @@ describe('task and conversation', () => {
     })
   })
 
-  test('a conversation id that is no UUID becomes one, of the project', () => {
+  test('a conversation id that is not a UUID becomes one, of the project', () => {
     const row = mapped({ facts: { conversation_id: 'chat 7' } })
     expect(row.conversation_id).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-5/)
     expect(row.conversation_external_id).toBe('chat 7')
@@ -351,7 +351,7 @@ describe('errors', () => {
     })
   })
 
-  test('no key of ours or of a provider is kept', () => {
+  test('no key of Looptrace or of a provider is kept', () => {
     const key = `lt_abcdefgh_${'x'.repeat(32)}`
     const message = `Incorrect key sk-proj-abcdef123456 and ${key}, header Bearer abc.def-ghi`
     const row = mapped({

@@ -144,11 +144,11 @@ function retrievedFacts(facts: ExchangeFacts, { id, created_ms }: ReadAnswer): E
 /** A provider may state the start of a response that ran within the last days. */
 function startOf({ start_time }: ExchangeFacts, created_ms = Number.NaN): string {
   const age_ms = Number(BigInt(start_time) / nsPerMs) - created_ms
-  if (!(Math.abs(age_ms) <= createdAge_ms_max)) return start_time
+  if (!(Math.abs(age_ms) <= maxCreatedAgeMs)) return start_time
   return String(BigInt(Math.trunc(created_ms)) * nsPerMs)
 }
 
-const createdAge_ms_max = 2 * 24 * 60 * 60 * 1000
+const maxCreatedAgeMs = 2 * 24 * 60 * 60 * 1000
 
 /** Empty columns that only spans and canonical records have. */
 const noSpan = {
@@ -220,7 +220,7 @@ function costColumns(
   return call.pricing({ ...call, service_tier, reported_usd }, usage)
 }
 
-const factAttributes_max = 64
+const maxFactAttributes = 64
 const attribute_chars_max = 8_192
 
 type ReadCall = {
@@ -236,7 +236,7 @@ function attributesOf({ facts, task, request, answer, usage }: ReadCall): Record
   let added = 0
   for (const key in facts.attributes) {
     const value = facts.attributes[key]
-    if (typeof value !== 'string' || isForbiddenKey(key) || added++ >= factAttributes_max) continue
+    if (typeof value !== 'string' || isForbiddenKey(key) || added++ >= maxFactAttributes) continue
     attributes[key] = scrubbed(cutText(value, attribute_chars_max))
   }
   if (task.rule !== '') attributes[taskRuleAttribute] = task.rule

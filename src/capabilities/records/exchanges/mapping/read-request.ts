@@ -26,11 +26,11 @@ export type ReadRequest = {
 }
 
 /** Most characters kept of a body that is not JSON. */
-export const fallbackText_chars_max = 262_144
+export const maxFallbackTextChars = 262_144
 /** Most characters of a model's name; real names are shorter. */
 export const model_chars_max = 256
-const toolResult_bytes_max = 4_096
-const toolResults_max = 128
+const maxToolResultBytes = 4_096
+const maxToolResults = 128
 
 /** Reads a request body. `path_model`: the model, where the path names it. */
 export function readRequest(
@@ -41,7 +41,7 @@ export function readRequest(
   const parsed = objectFrom(parsedJson(text))
   if (parsed === undefined) {
     const model = columnText(modelInText.exec(text)?.[1] ?? '', model_chars_max)
-    const input = withoutPersonalText(cutText(text, fallbackText_chars_max))
+    const input = withoutPersonalText(cutText(text, maxFallbackTextChars))
     return { parsed, text, model: path_model || model, input, tool_results: [] }
   }
   const format = formatOf(endpoint)
@@ -51,13 +51,13 @@ export function readRequest(
       ...{ parsed, text, asked: asked.input },
       model: columnText(asked.model || path_model, model_chars_max),
       input: asked.input === undefined ? '' : jsonText(asked.input),
-      tool_results: asked.tool_results.slice(-toolResults_max).map(({ tool_call_id, content }) => {
-        return { tool_call_id, content: cutBytes(content, toolResult_bytes_max) }
+      tool_results: asked.tool_results.slice(-maxToolResults).map(({ tool_call_id, content }) => {
+        return { tool_call_id, content: cutBytes(content, maxToolResultBytes) }
       }),
     }
   }
   const asked = parsed['messages'] ?? parsed['prompt']
-  const input = asked === undefined ? '' : jsonText(asked) || cutText(text, fallbackText_chars_max)
+  const input = asked === undefined ? '' : jsonText(asked) || cutText(text, maxFallbackTextChars)
   return {
     parsed,
     text,
@@ -74,14 +74,14 @@ const modelInText = /^\s*\{[^{[]{0,512}?"model"\s*:\s*"([^"\\]{1,256})"/
 function toolResultsOf(messages: unknown): ToolResult[] {
   const items = itemsOf(messages)
   const results: ToolResult[] = []
-  for (let at = items.length - 1; at >= 0 && results.length < toolResults_max; at--) {
+  for (let at = items.length - 1; at >= 0 && results.length < maxToolResults; at--) {
     const message = objectFrom(items[at])
     const role = message?.['role']
     if (message === undefined || role === 'assistant') break
     if (role !== 'tool' && role !== 'function') continue
     results.push({
       tool_call_id: textFrom(message['tool_call_id']) || textFrom(message['name']),
-      content: cutBytes(contentText(message['content']), toolResult_bytes_max),
+      content: cutBytes(contentText(message['content']), maxToolResultBytes),
     })
   }
   return results.reverse()

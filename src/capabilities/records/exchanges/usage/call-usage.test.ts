@@ -22,7 +22,7 @@ describe('input', () => {
       3 + 5 + 5 + 3,
     ],
     [
-      'an image is no text',
+      'an image is not text',
       {
         messages: [
           {

@@ -99,7 +99,7 @@ function costsNothing({
 }
 
 /** Tokens of the frame of each message and of the start of the answer, by OpenAI's cookbook. */
-const messageFrame_tokens = 3
+const messageFrameTokens = 3
 
 /** Tokens of an image in low detail, by OpenAI's pricing. */
 const image_tokens = 85
@@ -146,12 +146,12 @@ function inputTokens(request: JsonObject, count: TokenCounter): number {
   for (const item of itemsOf(messages)) {
     const message = objectFrom(item)
     if (message === undefined) continue
-    counted.extra += messageFrame_tokens
+    counted.extra += messageFrameTokens
     counted.text += `${textFrom(message['role'])}\n`
     addContent(counted, message['content'])
     counted.text += callText(message)
   }
-  if (counted.extra > 0) counted.extra += messageFrame_tokens
+  if (counted.extra > 0) counted.extra += messageFrameTokens
   addContent(counted, prompt)
   if (tools !== undefined) counted.text += jsonText(tools)
   return count(counted.text) + counted.extra
@@ -197,7 +197,7 @@ function callText(message: JsonObject): string {
 export type TokenCounter = (text: string) => number
 
 /** Characters that are counted with the tokenizer; beyond, four characters count as one token. */
-const exactChars_max = 4_096
+const maxExactChars = 4_096
 /** Longest piece for the tokenizer: byte pair merging is quadratic in a run without a break. */
 const piece_chars = 512
 const charsPerToken = 4
@@ -210,7 +210,7 @@ const charsPerToken = 4
 export const countTokens: TokenCounter = (text) => {
   if (text === '') return 0
   const { countTokens: count } = tokenizer()
-  const exactEnd = Math.min(text.length, exactChars_max)
+  const exactEnd = Math.min(text.length, maxExactChars)
   let tokens = 0
   for (let from = 0; from < exactEnd; from += piece_chars) {
     tokens += count(text.slice(from, Math.min(from + piece_chars, exactEnd)), plainText)

@@ -98,7 +98,7 @@ export const labels = z
   .meta({ type: 'object', additionalProperties: true, maxProperties: 1000 })
 
 const labels_max = 1000
-const labelCharacters_max = 256
+const maxLabelCharacters = 256
 const forbiddenKeys = new Set(['__proto__', 'constructor', 'prototype'])
 
 function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
@@ -109,8 +109,8 @@ function faultOfLabels(keys: readonly string[]): { path: string[]; detail: strin
   if (keys.length > labels_max) return { path: [], detail: `expected at most ${labels_max} keys` }
   for (const key of keys) {
     if (forbiddenKeys.has(key)) return { path: [key], detail: 'is a forbidden key' }
-    if (key.length > labelCharacters_max) {
-      const detail = `expected keys of at most ${labelCharacters_max} characters`
+    if (key.length > maxLabelCharacters) {
+      const detail = `expected keys of at most ${maxLabelCharacters} characters`
       return { path: [key.slice(0, 80)], detail }
     }
   }

@@ -3,7 +3,7 @@ import { record } from '../../../../model/named-schemas.ts'
 import { defineRoute, type Route } from '../../../../platform/http/index.ts'
 import type { RunsDb } from '../../contract.ts'
 import { verifierNames } from '../../contract.ts'
-import { calibrationLabels_min } from '../../trust/calibration.ts'
+import { minCalibrationLabels } from '../../trust/calibration.ts'
 import {
   labelsOf,
   type StoredCalibration,
@@ -38,7 +38,7 @@ export const calibrationReply = record('VerificationCalibration', {
   project_id: z.uuid(),
   labels_needed: count.describe('Labels of a verifier required for a fit.'),
   claims_disputed: count.describe(
-    'Claims with a tie of verdicts by different people. They are no labels.',
+    'Claims with a tie of verdicts by different people. They are not labels.',
   ),
   verifiers: z.array(
     record('VerifierLabels', {
@@ -90,7 +90,7 @@ export async function readCalibration(
   ])
   return {
     project_id,
-    labels_needed: calibrationLabels_min,
+    labels_needed: minCalibrationLabels,
     claims_disputed: disputed,
     verifiers: verifierNames.map((name) => ({
       name,

@@ -30,7 +30,7 @@ const callSchema = record('VerificationCall', {
 
 /**
  * GET /api/v1/verification/runs/{run_id}/calls: the calls of models and search endpoints by a run,
- * oldest first. They are no observations of the project.
+ * oldest first. They are not observations of the project.
  */
 export function listVerificationCalls({ db }: VerificationRoutesDeps): Route {
   return defineRoute({

@@ -18,7 +18,7 @@ import { calibrationsOf, runFields, toCounts, toRunResult, verdictCounts } from 
 import { messageOf, resultUrl, statusOf } from '../start-verification.ts'
 import { newestRun, statusSchema } from './trace.ts'
 
-const worstClaims_max = 5
+const maxWorstClaims = 5
 
 const worstClaim = record('WorstClaim', {
   claim_id: z.uuid(),
@@ -49,7 +49,7 @@ const summarySchema = record('VerificationSummary', {
   overridden: z.int().nonnegative().describe('Claims with a verdict of a person.'),
   claims_total: z.int().nonnegative(),
   verifiers: z.array(verifierCounts),
-  worst_claims: z.array(worstClaim).max(worstClaims_max),
+  worst_claims: z.array(worstClaim).max(maxWorstClaims),
 })
 
 /**
@@ -104,7 +104,7 @@ function summarise(run: Run, claims: readonly ClaimInEffect[], overrides: Overri
   const { trust_score, interval, coverage, counts, claims_total, ...values } = toRunResult(run)
   const { values_checked, values_not_checked } = values
   const overridden = claims.filter(({ digest }) => overrides.has(digest)).length
-  const worst = findWorstClaims(claims, overrides, worstClaims_max)
+  const worst = findWorstClaims(claims, overrides, maxWorstClaims)
   return {
     ...{ run_id: run.id, trust_score, interval, coverage, counts, claims_total, overridden },
     ...{ values_checked, values_not_checked },

@@ -15,7 +15,7 @@ export type NewDocument = Pick<StoredDocument, 'name' | 'title' | 'format' | 'ur
 }
 
 /** Versions of a document whose source is kept. */
-export const versionsKept_max = 10
+export const maxVersionsKept = 10
 
 /** Adds the source of a document's version with its chunks and their postings. */
 export async function insertVersion(
@@ -94,7 +94,7 @@ export async function pruneVersions(
   const pruned = await transaction
     .deleteFrom('kb_document_versions')
     .where('document_id', '=', id)
-    .where('version', '<=', version - versionsKept_max)
+    .where('version', '<=', version - maxVersionsKept)
     .returning('bytes')
     .execute()
   return pruned.reduce((sum, { bytes }) => sum + bytes, 0)

@@ -16,7 +16,7 @@ const title_characters_max = 400
 const url_characters_max = 2_048
 const content_bytes_max = 8 * 1024 * 1024
 /** JSON may escape each byte of the content as `\u00xx`, but rarely does. */
-export const documentBody_bytes_max = 12 * 1024 * 1024
+export const maxDocumentBodyBytes = 12 * 1024 * 1024
 
 /** Text on one line, without invisible characters. */
 function lineOfText(characters_max: number) {

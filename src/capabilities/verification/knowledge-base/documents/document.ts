@@ -12,9 +12,9 @@ import { checkId, type KnowledgeDeps } from '../knowledge-base.ts'
 import { deleteDocument, replaceDocument } from './change-store.ts'
 import {
   documentBody,
-  documentBody_bytes_max,
   documentPath,
   documentSchema,
+  maxDocumentBodyBytes,
   prepareDocument,
   toAnswer,
 } from './document-schema.ts'
@@ -56,7 +56,7 @@ export function putDocument(deps: KnowledgeDeps): Route {
     headers: [ifMatchHeader],
     params: documentPath,
     body: documentBody,
-    body_bytes_max: documentBody_bytes_max,
+    body_bytes_max: maxDocumentBodyBytes,
     reply: documentSchema,
     errors: [
       ...(['document_not_found', 'document_exists', 'precondition_failed'] as const),

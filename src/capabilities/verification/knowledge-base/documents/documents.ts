@@ -8,8 +8,8 @@ import type { KnowledgeDeps } from '../knowledge-base.ts'
 import { insertDocument } from './change-store.ts'
 import {
   documentBody,
-  documentBody_bytes_max,
   documentSchema,
+  maxDocumentBodyBytes,
   prepareDocument,
   toAnswer,
   toDocument,
@@ -30,7 +30,7 @@ export function createDocument(deps: KnowledgeDeps): Route {
     auth: 'jwt',
     scope: { level: 'project', role: 'editor', key: 'verification:run' },
     body: documentBody,
-    body_bytes_max: documentBody_bytes_max,
+    body_bytes_max: maxDocumentBodyBytes,
     reply: documentSchema,
     errors: ['document_exists', 'knowledge_base_full', 'rate_limited', 'store_unavailable'],
     idempotent: true,

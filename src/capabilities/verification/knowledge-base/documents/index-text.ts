@@ -1,5 +1,5 @@
 import { grammarWords, toSource } from '../../../provenance/text/index.ts'
-import { chunkSentences_max, splitDocument } from '../../knowledge/chunks.ts'
+import { maxChunkSentences, splitDocument } from '../../knowledge/chunks.ts'
 import { countTerms } from '../../knowledge/postings.ts'
 import { type DocumentFormat, readDocument } from '../../knowledge/read-document.ts'
 
@@ -36,9 +36,9 @@ type IndexedChunk = {
 }
 
 /** Chunks of a statement: about 2 MB of JSON. */
-const batchChunks_max = 1_000
+const maxBatchChunks = 1_000
 /** Code units of a stored term. PostgreSQL indexes at most 2.7 kB; a number has no limit. */
-const termLength_max = 64
+const maxTermLength = 64
 
 /** Splits a document into chunks, and counts their terms. */
 export function indexText({ format, title, content, chunks_max }: TextToIndex): IndexedText {
@@ -46,15 +46,15 @@ export function indexText({ format, title, content, chunks_max }: TextToIndex): 
   // Escapes of JSON can spell U+0000 and halves of surrogate pairs. The length stays the same.
   const mapped = { text: storable(text), pieces }
   const lines = countLines(mapped.text)
-  const tooMany = Math.ceil(lines / chunkSentences_max)
+  const tooMany = Math.ceil(lines / maxChunkSentences)
   // Each line is at least one sentence, so a document with too many lines exceeds the limit.
   if (tooMany > chunks_max) return { chunks: tooMany, terms: 0, batches: [] }
   const { chunks } = splitDocument('', title, mapped)
   if (chunks.length > chunks_max) return { chunks: chunks.length, terms: 0, batches: [] }
   const batches: string[] = []
   let terms = 0
-  for (let from = 0; from < chunks.length; from += batchChunks_max) {
-    const rows = chunks.slice(from, from + batchChunks_max).map((chunk, at): IndexedChunk => {
+  for (let from = 0; from < chunks.length; from += maxBatchChunks) {
+    const rows = chunks.slice(from, from + maxBatchChunks).map((chunk, at): IndexedChunk => {
       const [starts_at, ends_at] = toSource(mapped, chunk.at)
       const counts = countTerms(`${chunk.context}\n${chunk.text}`)
       const length = [...counts.values()].reduce((sum, tf) => sum + tf, 0)
@@ -99,5 +99,5 @@ function toPostings(counts: ReadonlyMap<string, number>): Map<string, number> {
 
 /** Returns a term in the form in which postings are stored and searched. */
 export function toStoredTerm(term: string): string {
-  return term.slice(0, termLength_max).toWellFormed()
+  return term.slice(0, maxTermLength).toWellFormed()
 }

@@ -13,7 +13,7 @@ export type EmbedChunksDeps = {
 }
 
 /** How often documents are searched for chunks without a vector. */
-const embedEvery_ms = 10_000
+const embedEveryMs = 10_000
 
 /**
  * Computes vectors of new documents, on every worker. Concurrent workers may compute some twice.
@@ -21,7 +21,7 @@ const embedEvery_ms = 10_000
 export function embeddingsChore(deps: EmbedChunksDeps): Chore {
   return {
     name: 'embeddings',
-    every_ms: embedEvery_ms,
+    every_ms: embedEveryMs,
     reason: 'the oldest chunk without a vector may be of any project',
     run: async (signal) => {
       await embedChunks(deps, signal)

@@ -111,7 +111,7 @@ export function deleteFact(
 }
 
 /** Facts that a run reads; `kb_project_facts_max` is at most this. */
-const factsRead_max = 50_000
+const maxFactsRead = 50_000
 
 /** A fact as it is written, and as claims are compared with it. */
 export type KnownFact = Pick<StoredFact, 'subject' | 'attribute' | 'value' | 'unit'> & {
@@ -125,7 +125,7 @@ export async function selectKnownFacts(db: KnowledgeDb, project_id: string): Pro
     .where('project_id', '=', project_id)
     .select(['subject', 'attribute', 'value', 'unit', 'source'])
     .orderBy('id')
-    .limit(factsRead_max)
+    .limit(maxFactsRead)
     .execute()
   return rows.map(({ source, ...fact }) => {
     const value = fact.value.trim() === '' ? Number.NaN : Number(fact.value)

@@ -10,7 +10,7 @@ export type FoundChunks = {
 }
 
 /** Questions that are searched for together. */
-export const searchedQuestions_max = 50
+export const maxSearchedQuestions = 50
 
 /** Searches the chunks of a project for several questions at once, at most 50. */
 export async function searchChunks(

@@ -5,7 +5,7 @@ import { candidates_max } from '../../knowledge/postings.ts'
 import { readDocument } from '../../knowledge/read-document.ts'
 import type { OrderHits } from '../embeddings/order-hits.ts'
 import type { KnowledgeDb } from '../knowledge-base.ts'
-import { searchChunks, searchedQuestions_max } from '../retrieval/search-chunks.ts'
+import { maxSearchedQuestions, searchChunks } from '../retrieval/search-chunks.ts'
 import { type StoredChunk, selectChunks, selectSource } from '../retrieval/store.ts'
 import { cutText, findSentences, quoteRange } from './locate-quote.ts'
 import {
@@ -96,7 +96,7 @@ function batchQuestions<Found>(
   type Waiting = { question: Question } & PromiseWithResolvers<Found>
   const waiting: Waiting[] = []
   const flush = async (signal: AbortSignal) => {
-    const batch = waiting.splice(0, searchedQuestions_max)
+    const batch = waiting.splice(0, maxSearchedQuestions)
     if (waiting.length > 0) setImmediate(flush, signal)
     try {
       const found = await findAll(

@@ -24,7 +24,7 @@ const material_chars_min = 500
 
 /**
  * Indexes the texts that an agent saw. A short message of a user is a request, not a source. A
- * question is no statement: `Is the fee 12 euros?` does not support `The fee is 12 euros`.
+ * question is not a statement: `Is the fee 12 euros?` does not support `The fee is 12 euros`.
  */
 export function openSeenLibrary(seen: readonly SeenSource[]): SeenLibrary {
   const sources = seen.filter(

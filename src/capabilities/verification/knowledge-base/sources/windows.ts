@@ -95,7 +95,7 @@ export function rateWindows(
     .sort((one, other) => other.recall - one.recall)
   const best: DocumentPassage[] = []
   for (const { part, sentences, recall } of windows) {
-    // A score is never greater than the recall: the rest is no better than these.
+    // A score is never greater than the recall: the rest is not better than these.
     const last = best.length < passages_max ? undefined : best.at(-1)
     if (last !== undefined && recall < last.score) break
     best.push({ ...ratePassage(part, sentences, rated, recall), part, sentences })

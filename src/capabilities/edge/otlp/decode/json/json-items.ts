@@ -215,7 +215,7 @@ type JsonLogRecord = {
 }
 
 /**
- * Reads a log record; rejects it and returns undefined when it is no object or its times are
+ * Reads a log record; rejects it and returns undefined when it is not an object or its times are
  * invalid.
  */
 export function readJsonLogRecord(

@@ -1,9 +1,9 @@
 import { isUtf8 } from 'node:buffer'
-import { cachedText_bytes_max } from './text-cache.ts'
+import { maxCachedTextBytes } from './text-cache.ts'
 import type { WireReader } from './wire-reader.ts'
 
 /** Length from which a text stays bytes until it is read. */
-const keptBytes_min = 64
+const minKeptBytes = 64
 const replacement = '\ufffd'
 
 /** Reads the key of an attribute. */
@@ -11,7 +11,7 @@ export function readKey(wire: WireReader, field: string): string {
   const end = wire.until(field)
   const start = wire.position
   wire.position = end
-  if (end - start <= cachedText_bytes_max) {
+  if (end - start <= maxCachedTextBytes) {
     const text = wire.caches.keys.text(wire.bytes, wire.view, start, end)
     if (text !== undefined) return text
   }
@@ -31,7 +31,7 @@ export function readValueText(wire: WireReader, field: string): string | Buffer 
   const end = wire.until(field)
   const start = wire.position
   wire.position = end
-  if (end - start < keptBytes_min) return textOf(wire, start, end)
+  if (end - start < minKeptBytes) return textOf(wire, start, end)
   const bytes = wire.bytes.subarray(start, end)
   if (isUtf8(bytes)) return bytes
   wire.tally.warn('invalid_utf8')
@@ -39,7 +39,7 @@ export function readValueText(wire: WireReader, field: string): string | Buffer 
 }
 
 function textOf(wire: WireReader, start: number, end: number): string {
-  if (end - start <= cachedText_bytes_max) {
+  if (end - start <= maxCachedTextBytes) {
     const text = wire.caches.texts.text(wire.bytes, wire.view, start, end)
     if (text !== undefined) return text
   }

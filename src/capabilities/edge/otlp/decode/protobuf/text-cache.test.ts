@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { cachedText_bytes_max, IdCache, TextCache } from './text-cache.ts'
+import { IdCache, maxCachedTextBytes, TextCache } from './text-cache.ts'
 
 test('texts equal their bytes with any content of the cache', () => {
   // Two places only: every text meets others in its place.
@@ -21,7 +21,7 @@ test('texts equal their bytes with any content of the cache', () => {
 
 test('text with a non-ASCII byte at any position is not cached', () => {
   const cache = new TextCache(16)
-  for (let length = 1; length <= cachedText_bytes_max; length++) {
+  for (let length = 1; length <= maxCachedTextBytes; length++) {
     for (let at = 0; at < length; at++) {
       const bytes = Buffer.alloc(length, 'x')
       bytes[at] = 0xe9

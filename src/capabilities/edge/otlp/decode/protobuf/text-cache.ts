@@ -13,7 +13,7 @@ export function newTextCaches(): TextCaches {
 }
 
 /** Maximum bytes of a text that is looked up in the cache. */
-export const cachedText_bytes_max = 64
+export const maxCachedTextBytes = 64
 
 type Entry = { length: number; words: Int32Array; text: string }
 
@@ -36,7 +36,7 @@ export class TextCache {
   }
 
   /**
-   * Returns the text of these bytes, at most `cachedText_bytes_max`; undefined when they are not
+   * Returns the text of these bytes, at most `maxCachedTextBytes`; undefined when they are not
    * ASCII. `view` covers `bytes`.
    */
   text(bytes: Buffer, view: DataView, start: number, end: number): string | undefined {
