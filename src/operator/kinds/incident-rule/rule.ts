@@ -1,52 +1,13 @@
-import { z } from 'zod'
 import { ruleFields, ruleShape } from '../../../capabilities/incidents/rules/rule.ts'
 import { canonicalRule } from '../../../capabilities/incidents/rules/written-rule.ts'
-import { managedByField } from '../../../model/managed-by.ts'
 import type { ReconcileDeps, Reconciled, Resource } from '../../contract.ts'
-import { type Collection, declaredObject, removalOf } from '../../declared/declared-object.ts'
+import { declaredObject, removalOf } from '../../declared/declared-object.ts'
 import { reconcileDeclared } from '../../declared/reconcile-declared.ts'
+import { rules, type StoredRule } from './rule-api.ts'
 import { type IncidentRuleSpec, toRule } from './spec.ts'
 import { type IncidentRuleStatus, isEvaluated, ruleConditions, ruleStatus } from './status.ts'
 
 type IncidentRule = Resource<IncidentRuleSpec, IncidentRuleStatus>
-
-const evaluation = z.looseObject({
-  rule_version: z.int(),
-  last_slot: z.iso.datetime().nullable(),
-  evaluated_at: z.iso.datetime().nullable(),
-  groups: z.int(),
-  overflow: z.int(),
-  open_incidents: z.int(),
-  firing: z.boolean(),
-  healthy: z.boolean(),
-  last_error: z.string().nullable(),
-})
-
-const storedShape = z.looseObject({
-  rule_id: z.string(),
-  version: z.int(),
-  managed_by: managedByField.nullable(),
-  warnings: z.array(z.string()),
-  missing_channels: z.array(z.string()).default([]),
-  effective_selector: z.record(z.string(), z.array(z.string())),
-  evaluation,
-})
-
-/** A rule in the service, with its evaluation. */
-export type StoredRule = z.output<typeof storedShape>
-
-const rules: Collection<StoredRule> = {
-  path: '/api/v2/observability/incidents/rules',
-  noun: 'incident rule',
-  list: 'rules',
-  shape: storedShape,
-  not_found: 'incident_rule_not_found',
-  reasons: {
-    ...{ name_taken: 'NameTaken', limit_reached: 'LimitReached' },
-    project_not_found: 'ProjectNotFound',
-  },
-  idOf: ({ rule_id }) => rule_id,
-}
 
 /** Intervals at which the evaluation is read: while something is missing, while firing, and otherwise. */
 const evaluation_ms = { waiting: 10_000, firing: 30_000, inactive: 60_000 }

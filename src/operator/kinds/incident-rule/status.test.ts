@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import type { StoredRule } from './rule.ts'
+import type { StoredRule } from './rule-api.ts'
 import { type IncidentRuleSpec, incidentRuleSpec } from './spec.ts'
 import { isEvaluated, ruleConditions, ruleStatus } from './status.ts'
 

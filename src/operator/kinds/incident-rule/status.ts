@@ -3,7 +3,7 @@ import { z } from 'zod'
 import { durationMs } from '../../../kernel/duration.ts'
 import { duration_ms } from '../../common-spec.ts'
 import type { ConditionDraft, ResourceMeta } from '../../contract.ts'
-import type { StoredRule } from './rule.ts'
+import type { StoredRule } from './rule-api.ts'
 import type { IncidentRuleSpec } from './spec.ts'
 
 const selector_characters_max = 4_096
