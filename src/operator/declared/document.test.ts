@@ -69,7 +69,7 @@ test('a field without a place in the document does not compile', () => {
   const one = documentOf<Document>()(wrong)
   // @ts-expect-error: "firstStep.newField" | "allSteps.newField"
   const other = documentOf<Document>()(nested)
-  // What compiles with an error is still in the document, which the service then refuses.
+  // A field that does not compile is still in the document, which the service then refuses.
   expect(one(wrong.parse({ newField: 'x' }))).toMatchObject({ new_field: 'x' })
   const item = { minSamples: 1, newField: 'x' }
   expect(other(nested.parse({ allSteps: [item] }))).toMatchObject({

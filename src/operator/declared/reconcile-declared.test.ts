@@ -99,7 +99,7 @@ test('a read-back that differs is not Ready', async () => {
   await expect(declare(absent.object, {})).rejects.toMatchObject({ reason: 'NotApplied' })
 })
 
-test('whatever the service had, it then has what is declared, and each difference counts once', async () => {
+test('with any document before, the service then has the declared one, and each difference counts once', async () => {
   const values = fc.dictionary(
     fc.constantFrom('a', 'b', 'c', 'd'),
     fc.oneof(fc.nat(2), fc.constant(null), fc.array(fc.nat(1), { maxLength: 2 })),

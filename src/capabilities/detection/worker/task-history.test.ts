@@ -44,7 +44,7 @@ test('drops idle histories', () => {
   expect(cache.take(keyOf('b'), 'e1')).toBeDefined()
 })
 
-test('is read anew when another row counts a call of it', () => {
+test('is read anew when another row has a call of it', () => {
   const history = historyOf('a')
   const row = observationOf({ project_id: 'p', task_id: 'a' })
   history.add([row])

@@ -155,7 +155,7 @@ describe('not checked', () => {
     expect(verdictsOf('It is 4250, not 7731.', cut, whole)).toEqual(['seen', 'seen'])
   })
 
-  it('what only the arguments of a call name; an amount in them is no evidence', () => {
+  it('what only the arguments of a call name; an amount in them is not evidence', () => {
     const call = { source: 'call', text: '{"course":"SEC-4711","amount":8250}', isOwn: true }
     const result = { source: 'tool', text: 'done' }
     expect(verdictsOf('SEC-4711 is done.', call, result)).toEqual(['not_checked'])
@@ -184,7 +184,7 @@ describe('chance', () => {
     ['a number times itself', 'It needs 49 kg.', ['bag of 7 kg']],
     ['kilograms that were seen as litres', 'It weighs 24 kg.', ['1 l, 2 l and 38 l']],
     ['a capacity beside small bare numbers', 'It has 750 GB.', ['{"disks":1,"hosts":2}']],
-    ['the mean of a list that is no mean', 'Pay €4.50.', ['{"fees":[2,3,8.5]}']],
+    ['the mean of a list that is not a mean', 'Pay €4.50.', ['{"fees":[2,3,8.5]}']],
   ])('%s', (_name, answer, texts) => {
     const [value] = check(answer, ...texts).filter(({ kind }) => kind !== 'id')
     expect(value?.verdict).toBe('not_checked')

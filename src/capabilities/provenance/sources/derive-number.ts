@@ -124,7 +124,7 @@ function deriveProduct(
   return undefined
 }
 
-/** An amount of another currency times a rate that was seen: the rate is no constant of ours. */
+/** An amount of another currency times a rate that was seen: the rate is not a constant of this code. */
 function deriveByRate({ amount, n, tolerance }: Target, group: Group): Derivation | undefined {
   if (!isMoney(amount.unit)) return undefined
   const rates = group.counts.filter((rate) => !Number.isInteger(rate.n) && rate.n > 0)

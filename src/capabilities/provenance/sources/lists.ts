@@ -4,7 +4,7 @@ import { type Entry, findWithin, type List, type ListIndex, type Seen, type Tota
 
 /** Maximum lists of everything seen. */
 const lists_max = 20_000
-/** Numbers of one object that may be added up; a larger object is no list of amounts. */
+/** Numbers of one object that may be added up; a larger object is not a list of amounts. */
 const object_numbers_max = 12
 
 /** Returns the columns of tables and JSON, whole and by the words of their rows, and the objects. */

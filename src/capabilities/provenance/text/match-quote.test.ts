@@ -22,7 +22,7 @@ describe('a quote is found', () => {
     )
   })
 
-  test('wherever it stands in a text', () => {
+  test('at any place of a text', () => {
     const char = fc.constantFrom('a', 'B', ' ', '—', '“', '…', 'ﬁ', '\u00ad', '\ud800', '😀', 'İ')
     const part = fc.array(char, { maxLength: 20 }).map((chars) => chars.join(''))
     fc.assert(

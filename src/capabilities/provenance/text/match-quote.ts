@@ -6,7 +6,7 @@ export const minQuoteLength = 12
 
 /**
  * Finds a quote in a folded text and returns its range in the original. The match begins and ends
- * at the edge of a word and of a number: `the fee is 1` is no quote from `the fee is 1.50`.
+ * at the edge of a word and of a number: `the fee is 1` is not a quote from `the fee is 1.50`.
  */
 export function matchQuote(quote: string, text: FoldedText): Range | undefined {
   const wanted = foldedText(quote).trim()

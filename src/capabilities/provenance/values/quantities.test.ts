@@ -52,7 +52,7 @@ describe('quantities', () => {
     expect(readQuantities(text).map(({ value }) => value)).toEqual(values)
   })
 
-  test('a counted noun is kept, words and names are no numbers', () => {
+  test('a counted noun is kept, words and names are not numbers', () => {
     expect(read('has twelve seats')).toMatchObject({ value: 12, counted: 'seat' })
     expect(readQuantities('the V5 of the tenth constructor, often hasOwnProperty')).toEqual([])
   })

@@ -52,9 +52,9 @@ function timeFault(facts: ExchangeFacts): string | undefined {
 }
 
 function wordFault(facts: ExchangeFacts): string | undefined {
-  if (!outcomes.includes(facts.outcome)) return 'outcome: not one of ours'
-  if (!contentStates.has(facts.content_state)) return 'content_state: not one of ours'
-  if (!endpoints.has(facts.endpoint)) return 'endpoint: not one of ours'
+  if (!outcomes.includes(facts.outcome)) return 'outcome: not a known one'
+  if (!contentStates.has(facts.content_state)) return 'content_state: not a known one'
+  if (!endpoints.has(facts.endpoint)) return 'endpoint: not a known one'
   if (typeof facts.streamed !== 'boolean') return 'streamed: expected true or false'
   if (objectFrom(facts.attributes) === undefined) return 'attributes: expected an object'
   return undefined
