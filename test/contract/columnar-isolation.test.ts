@@ -256,7 +256,7 @@ test('only a canonical UUID becomes the id of a project', () => {
   expect(parseProjectId(own)).toBe(own)
 })
 
-test('a text that is no ProjectId is a type error, and so is a plain statement', () => {
+test('a text that is not a ProjectId is a type error, and so is a plain statement', () => {
   const port: Columnar = columnar
   // @ts-expect-error A string was not parsed.
   expect(() => port.ofProject(`${own}`)).not.toThrow()

@@ -93,7 +93,7 @@ describe('minimums', () => {
   test('counts of a user who is not a user of the input are refused', () => {
     const { users, features } = countFeatures(calm.map((task) => ({ ...task, features: ['x'] })))
     const input = { users: users.slice(1), features }
-    expect(() => findPatterns(input)).toThrow('no user of the input')
+    expect(() => findPatterns(input)).toThrow('not a user of the input')
   })
 })
 
