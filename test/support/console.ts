@@ -64,7 +64,9 @@ export async function openTab(
     requests.push(url.slice(base_url.length))
   })
   page.on('requestfinished', (request) => {
-    sizes.push(request.sizes().then(({ responseBodySize }) => responseBodySize))
+    const size = request.sizes().then(({ responseBodySize }) => responseBodySize)
+    // A tab may close before it has told.
+    sizes.push(size.catch(() => 0))
   })
   return {
     page,
@@ -77,7 +79,11 @@ export async function openTab(
       await page.goto(`${base_url}/p/${login.project_id}/${path}`)
       await settled(page)
     },
-    [Symbol.asyncDispose]: () => context.close(),
+    [Symbol.asyncDispose]: async () => {
+      // Answers of a test that are on their way have no page any more.
+      await page.unrouteAll({ behavior: 'ignoreErrors' })
+      await context.close()
+    },
   }
 }
 

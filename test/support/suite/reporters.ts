@@ -117,15 +117,19 @@ export const skippedTests: Reporter = {
 }
 
 /**
- * Names the failed tests and hooks once more, after the slowest files: a reader
- * of the last lines of a log sees what failed.
+ * Names the failed tests and hooks once more, after the slowest files, and the errors that no test
+ * waited for, which fail a run too: a reader of the last lines of a log sees what failed.
  */
 export const failures: Reporter = {
-  onTestRunEnd(modules) {
+  onTestRunEnd(modules, errors) {
     const failed = testsOf(modules).filter((test) => test.result().state === 'failed')
     const hooks = modules.flatMap((module) => [module, ...module.children.allSuites()])
     const broken = hooks.filter((part) => part.errors().length > 0)
     print('Failed', [...failed, ...broken].map(describe))
+    const unawaited = errors.map(({ message, stacks }) => {
+      return `${stacks?.[0]?.file ?? '(no file)'}\n    ${message.slice(0, shownOfError)}`
+    })
+    print('Errors that no test waited for', unawaited)
   },
 }
 
