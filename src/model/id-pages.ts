@@ -6,6 +6,7 @@ import {
   invalidCursor,
   type PageInfo,
   pageInfo,
+  totalExactMax,
 } from '../kernel/pages.ts'
 import { cursorParameter, limitParameter } from './list-query.ts'
 
@@ -21,6 +22,14 @@ export function idAfter(list: string, cursor: string | undefined): string | unde
   const [id] = decodeCursor(list, cursor, 1)
   if (typeof id === 'string' && isUuid(id)) return id
   throw invalidCursor(cursor)
+}
+
+/** Returns the rows to read for the page of a query. Throws `invalid_cursor`. */
+export function idPageAfter(
+  list: string,
+  { cursor, limit }: { cursor?: string | undefined; limit: number },
+): IdPage {
+  return { after: idAfter(list, cursor), limit: limit + 1, count_max: totalExactMax + 1 }
 }
 
 /** Cuts off the extra row and returns the page with its cursor. */

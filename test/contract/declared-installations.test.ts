@@ -4,7 +4,7 @@ import { projectMemberKind } from '../../src/operator/kinds/project-member/index
 import { newProjectId } from '../../src/operator/service/projects.ts'
 import { eventually } from '../support/eventually.ts'
 import { apiServerStartTimeoutMs } from '../support/kube/api-server.ts'
-import { grantProject } from '../support/kube/grants.ts'
+import { grantProject, grantsOf } from '../support/kube/grants.ts'
 import {
   type ProductCluster,
   productOperator,
@@ -137,4 +137,52 @@ describe('a Project and a ProjectMember of two installations', () => {
     expect(await stored(id)).toMatchObject({ archived_at: null, managed_by: by })
     expect(await invitationsIn(project)).toMatchObject([{ managed_by: early }])
   })
+})
+
+test('the grants of a cluster are shown in the service, and go with their resource', async () => {
+  const [home, own, project] = [
+    await cluster.server.namespace(),
+    await cluster.server.namespace(),
+    await cluster.service.project(),
+  ]
+  const more = { roles: ['viewer'], scopes: ['tasks:read'], kinds: ['RetentionPolicy'] }
+  const first = await grantProject(cluster.server, own, project, { ...more, maxKeys: 3 })
+  const listed = async () => {
+    const path = `/api/v2/access/projects/${project}/grants`
+    const { status, body } = await cluster.service.call('GET', path)
+    expect(status).toBe(200)
+    return body.grants
+  }
+  const shows = (names: readonly string[]) =>
+    eventually(`the service shows ${names.length} grants`, async () => {
+      const grants = await listed()
+      return (
+        grants.length === names.length &&
+        names.every((name) => grants.some((one: { name: string }) => one.name === name))
+      )
+    })
+  {
+    await using _one = await installed(own, home, 'reporting')
+    await shows([first])
+    expect(await listed()).toMatchObject([
+      {
+        ...{ name: first, project_id: project, namespaces: [own], namespace_count: 1 },
+        ...{ selector: null, scopes: ['tasks:read'], roles: ['viewer'], max_keys: 3 },
+      },
+    ])
+    const selector = { matchLabels: { 'kubernetes.io/metadata.name': own } }
+    const second = await grantProject(cluster.server, own, project, {
+      ...{ ...more, namespaces: { selector } },
+    })
+    await shows([first, second])
+    const byLabel = (await listed()).find(({ name }: { name: string }) => name === second)
+    expect(byLabel.selector).toBe(`kubernetes.io/metadata.name=${own}`)
+    await grantsOf(cluster.server).remove(second)
+    await shows([first])
+  }
+  // A grant that ends while no operator runs is gone with the next report.
+  await grantsOf(cluster.server).remove(first)
+  expect(await listed()).toHaveLength(1)
+  await using _again = await installed(own, home, 'reporting')
+  await shows([])
 })

@@ -3,7 +3,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest
 import { places } from '../../console/src/app/places.ts'
 import { noChromium, openChromium } from '../support/chromium.ts'
 import type { FirstLogin } from '../support/cluster.ts'
-import { ensureConsole, keepPicture, openTab, type Tab } from '../support/console.ts'
+import { ensureConsole, findAxeFaults, keepPicture, openTab, type Tab } from '../support/console.ts'
 import { eventually } from '../support/eventually.ts'
 import { type SharedMachine, sharedMachine } from '../support/shared-machine.ts'
 
@@ -145,4 +145,35 @@ test('a policy that a Kubernetes resource owns names it, and cannot be changed h
   for (const name of ['Save the policy', 'Remove the policy']) {
     expect(await page.getByRole('button', { name }).isEnabled(), name).toBe(false)
   }
+})
+
+test('grants of clusters are shown, with how long an operator has been silent', async () => {
+  const { page, faults } = await lookAs()
+  await tab.open('access?tab=grants')
+  await page.getByText('No cluster may declare resources in this project.').waitFor()
+  const ago = (minutes: number) => new Date(Date.now() - minutes * 60_000).toISOString()
+  const grant = {
+    ...{ project_id: machine.login.project_id, installation_id: crypto.randomUUID() },
+    ...{ cluster: crypto.randomUUID(), kinds: ['RetentionPolicy'], scopes: ['tasks:read'] },
+    ...{ roles: [], max_keys: 8, revoke_after: '1h', selector: null },
+  }
+  const namespaces = Array.from({ length: 50 }, (_, at) => `team-${at}`)
+  const grants = [
+    { ...grant, id: '1', name: 'many', namespaces, namespace_count: 70, reported_at: ago(1) },
+    {
+      ...{ ...grant, id: '2', name: '<img src=x onerror=alert(1)>', reported_at: ago(60) },
+      ...{ namespaces: [], namespace_count: 0, selector: 'team=\u202ea' },
+    },
+  ]
+  await page.route('**/grants?*', (route) =>
+    route.fulfill({ json: { grants, total: 2, next_cursor: null } }),
+  )
+  await tab.open('access?tab=grants')
+  const [many, hostile] = [page.getByRole('row').nth(1), page.getByRole('row').nth(2)]
+  await many.getByText('team-0, team-1, team-2, team-3, team-4 and 65 more').waitFor()
+  expect(await many.getByText('no news since').count()).toBe(0)
+  await hostile.getByText('<img src=x onerror=alert(1)>').waitFor()
+  await hostile.getByText('no news since').waitFor()
+  expect(await findAxeFaults(page)).toEqual([])
+  expect(faults).toEqual([])
 })

@@ -14,6 +14,7 @@ import { endSession, getSession, startSession } from './auth/session.ts'
 import { endAllSessions } from './auth/sessions.ts'
 import { getSignIn } from './auth/sign-in.ts'
 import { createToken } from './auth/token.ts'
+import { getProjectGrants, putInstallationGrants } from './installations/grants.ts'
 import { getInstallationAccounts } from './installations/service-accounts.ts'
 import { getOperatorKeys, removeOperatorKey } from './operator-keys/operator-keys.ts'
 import { getInvitations, revokeInvitation } from './organizations/invitations/invitations.ts'
@@ -166,6 +167,8 @@ const factories: readonly ((access: Access) => Route)[] = [
   getServiceAccountKeys,
   createServiceAccountKey,
   getInstallationAccounts,
+  putInstallationGrants,
+  getProjectGrants,
   getOperatorKeys,
   removeOperatorKey,
   getUsers,

@@ -21,6 +21,7 @@ import { createOperatorMetrics } from './operator-metrics.ts'
 import type { OperatorSettings } from './operator-settings.ts'
 import { createPresence, noPresence, type Presence } from './presence.ts'
 import type { Reflector } from './reflector.ts'
+import { reportGrants } from './report-grants.ts'
 import { type SecretSubject, watchLabelledSecrets, watchOwnedSecrets } from './secret-watch.ts'
 import type { Timing } from './timing.ts'
 
@@ -54,7 +55,7 @@ export function startOperator(options: OperatorOptions): Operator {
   const { kinds, settings, logger } = options
   const election = createElection(options)
   const presence = openPresence(options)
-  const { controllers, reflectors, prepare } = assemble(options, election, presence)
+  const { controllers, reflectors, prepare, report } = assemble(options, election, presence)
   const ends = { watching: new AbortController(), working: new AbortController() }
   const electing = new AbortController()
   const failed = Promise.withResolvers<Error>()
@@ -64,7 +65,7 @@ export function startOperator(options: OperatorOptions): Operator {
   const lead = () => {
     announcing.isOn = true
     announcing.done = presence.run(electing.signal)
-    const running = { controllers, reflectors, prepare, timing: options.timing }
+    const running = { controllers, reflectors, prepare, report, timing: options.timing }
     work.done = runWorkers(running, ends.working.signal)
     work.done.catch((error: unknown) => failed.resolve(asError(error)))
   }
@@ -141,7 +142,7 @@ function assemble(options: OperatorOptions, election: LeaderElection, presence: 
   const countNamespaces: ReconcileDeps['countNamespaces'] = (selection) =>
     selection.selector !== undefined && namespaceWatch.unsynced() !== null
       ? undefined
-      : book.count(selection)
+      : book.select(selection).length
   const countUses: ReconcileDeps['countUses'] = (kind, grant) =>
     controllers.find((one) => one.kind.kind === kind)?.countUses(grant) ?? 0
   const controllers: readonly Controller[] = options.kinds.map((kind) =>
@@ -175,7 +176,8 @@ function assemble(options: OperatorOptions, election: LeaderElection, presence: 
       }
     }
   }
-  return { controllers, reflectors, prepare }
+  const report = (signal: AbortSignal) => reportGrants(common, signal)
+  return { controllers, reflectors, prepare, report }
 }
 
 /** How often a leader checks whether its caches have synced, as client-go's WaitForCacheSync. */
@@ -183,7 +185,7 @@ const syncCheckMs = 100
 
 /** Waits for the caches to sync, because a partial one lacks peers and Secrets; then works. */
 async function runWorkers(
-  { controllers, reflectors, prepare, timing: { sleep } }: Running,
+  { controllers, reflectors, prepare, report, timing: { sleep } }: Running,
   signal: AbortSignal,
 ): Promise<void> {
   while (findUnsynced(reflectors) !== null) {
@@ -192,7 +194,7 @@ async function runWorkers(
   }
   if (signal.aborted) return
   await prepare(signal)
-  await Promise.all(controllers.map((controller) => controller.work(signal)))
+  await Promise.all([...controllers.map((controller) => controller.work(signal)), report(signal)])
 }
 
 type Running = {
@@ -200,6 +202,8 @@ type Running = {
   reflectors: readonly Reflector[]
   /** Runs once before the workers start. */
   prepare: (signal: AbortSignal) => Promise<void>
+  /** Reports the grants to the service while the workers run. */
+  report: (signal: AbortSignal) => Promise<void>
   timing: Timing
 }
 

@@ -40,7 +40,7 @@ test('labels matter only while a grant has a selector', () => {
   book.setLabels('b', { team: 'x' })
   book.setLabels('a', undefined)
   expect(changes).toEqual([['a'], ['b'], ['a']])
-  expect([book.count(byLabel.namespaces), book.labelsOf('a')]).toEqual([1, undefined])
+  expect([book.select(byLabel.namespaces), book.labelsOf('a')]).toEqual([['b'], undefined])
 })
 
 test('grants are found by namespace and by project', () => {
@@ -52,5 +52,6 @@ test('grants are found by namespace and by project', () => {
   expect(book.grantsFor('a')).toEqual([named, byLabel])
   expect(book.grantsFor('b')).toEqual([byLabel])
   expect([...book.namesOf('p1')]).toEqual(['checkout'])
-  expect(book.count(named.namespaces)).toBe(1)
+  expect(book.select(named.namespaces)).toEqual(['a'])
+  expect(book.all()).toEqual([named, byLabel])
 })

@@ -17,8 +17,10 @@ export type GrantBook = {
   setLabels(namespace: string, labels: Labels | undefined): void
   /** Returns undefined for a namespace that was not read yet. */
   labelsOf(namespace: string): Labels | undefined
-  /** Returns the number of selected namespaces. */
-  count(selection: NamespaceSelection): number
+  /** Returns the selected namespaces. */
+  select(selection: NamespaceSelection): readonly string[]
+  /** Returns all grants in force. */
+  all(): readonly Grant[]
 }
 
 /** Called when decisions for the resources of these namespaces may have changed. */
@@ -32,7 +34,7 @@ export function createGrantBook(onChange: OnGrantChange): GrantBook {
   const unreadable = new Set<string>()
   const labelsOf = (namespace: string) => labelsByNamespace.get(namespace)
   const find = (term: string) => [...(byTerm.get(term)?.values() ?? [])]
-  const selected = (selection: NamespaceSelection) => {
+  const select = (selection: NamespaceSelection) => {
     const { names = [], selector } = selection
     if (selector === undefined) return [...new Set(names)]
     const known = [...labelsByNamespace.keys()]
@@ -53,6 +55,7 @@ export function createGrantBook(onChange: OnGrantChange): GrantBook {
   }
   return {
     labelsOf,
+    select,
     isUnreadable: (name) => unreadable.has(name),
     setUnreadable: (name, is) => void (is ? unreadable.add(name) : unreadable.delete(name)),
     hasSelectors: () => byTerm.has(selectorTerm),
@@ -64,7 +67,7 @@ export function createGrantBook(onChange: OnGrantChange): GrantBook {
       if (before !== undefined) remove(key, before)
       if (grant !== undefined) add(key, grant)
       const changed = [before, grant].flatMap((one) => one ?? [])
-      onChange([...new Set(changed.flatMap(({ namespaces }) => selected(namespaces)))])
+      onChange([...new Set(changed.flatMap(({ namespaces }) => select(namespaces)))])
     },
     setLabels: (namespace, labels) => {
       if (isDeepStrictEqual(labelsOf(namespace), labels)) return
@@ -72,7 +75,7 @@ export function createGrantBook(onChange: OnGrantChange): GrantBook {
       else labelsByNamespace.set(namespace, labels)
       if (byTerm.has(selectorTerm)) onChange([namespace])
     },
-    count: (selection) => selected(selection).length,
+    all: () => [...byKey.values()],
   }
 }
 

@@ -86,6 +86,7 @@ const conditions: Readonly<Record<string, string>> = {
   invitation_links: ofOrganization,
   invitation_projects: ofProjectAccess,
   project_members: ofProjectAccess,
+  project_grants: ofProjectAccess,
   service_accounts: ofProjectAccess,
   api_keys: ofProjectAccess,
   idempotency_keys: `tenant_id = (select coalesce(looptrace_project_id(), looptrace_organization_id()))`,

@@ -1,7 +1,6 @@
 import { z } from 'zod'
-import { totalExactMax } from '../../../kernel/pages.ts'
 import { problem } from '../../../kernel/problem.ts'
-import { idAfter, idPage, idPageQuery } from '../../../model/id-pages.ts'
+import { idPage, idPageAfter, idPageQuery } from '../../../model/id-pages.ts'
 import { defineRoute, type Route } from '../../../platform/http/index.ts'
 import type { Access } from '../access.ts'
 import { idField } from '../fields.ts'
@@ -34,9 +33,7 @@ export function getInstallationAccounts({ db, clock }: Access): Route {
       const result = await listLiveAccounts(db, {
         ...params,
         live_at: new Date(clock.now_ms()),
-        after: idAfter(list, query.cursor),
-        limit: query.limit + 1,
-        count_max: totalExactMax + 1,
+        ...idPageAfter(list, query),
       })
       const { items, info } = idPage(result, { list, limit: query.limit, idOf: ({ id }) => id })
       return { service_accounts: items, ...info }

@@ -1,8 +1,7 @@
 import { z } from 'zod'
 import { newId } from '../../../kernel/ids.ts'
-import { totalExactMax } from '../../../kernel/pages.ts'
 import { problem } from '../../../kernel/problem.ts'
-import { idAfter, idPage, idPageQuery } from '../../../model/id-pages.ts'
+import { idPage, idPageAfter, idPageQuery } from '../../../model/id-pages.ts'
 import { record } from '../../../model/named-schemas.ts'
 import { defineRoute, type Route } from '../../../platform/http/index.ts'
 import type { Access } from '../access.ts'
@@ -29,9 +28,7 @@ export function getOrganizationProjects({ db }: Access): Route {
       const result = await listProjects(db, {
         ...params,
         user_id: caller.id,
-        after: idAfter(list, query.cursor),
-        limit: query.limit + 1,
-        count_max: totalExactMax + 1,
+        ...idPageAfter(list, query),
       })
       const { items, info } = idPage(result, { list, limit: query.limit, idOf: ({ id }) => id })
       return { projects: items, ...info }

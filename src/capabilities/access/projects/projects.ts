@@ -1,8 +1,7 @@
 import { z } from 'zod'
-import { totalExactMax } from '../../../kernel/pages.ts'
 import { problem } from '../../../kernel/problem.ts'
 import { keyScopes } from '../../../kernel/scopes.ts'
-import { idAfter, idPage, idPageQuery } from '../../../model/id-pages.ts'
+import { idPage, idPageAfter, idPageQuery } from '../../../model/id-pages.ts'
 import { flagParameter } from '../../../model/list-query.ts'
 import { managedByField } from '../../../model/managed-by.ts'
 import { record } from '../../../model/named-schemas.ts'
@@ -97,9 +96,7 @@ export function getProjects({ db }: Access): Route {
         name: query.name,
         organization: query.organization,
         archived: query.archived,
-        after: idAfter(list, query.cursor),
-        limit: query.limit + 1,
-        count_max: totalExactMax + 1,
+        ...idPageAfter(list, query),
       }
       const result = await (caller.kind === 'operator'
         ? listAllProjects(db, page)

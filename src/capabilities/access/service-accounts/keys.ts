@@ -1,6 +1,5 @@
 import { z } from 'zod'
-import { totalExactMax } from '../../../kernel/pages.ts'
-import { idAfter, idPage, idPageQuery } from '../../../model/id-pages.ts'
+import { idPage, idPageAfter, idPageQuery } from '../../../model/id-pages.ts'
 import { flagParameter } from '../../../model/list-query.ts'
 import { defineRoute, type Route } from '../../../platform/http/index.ts'
 import type { Access } from '../access.ts'
@@ -35,9 +34,7 @@ export function getServiceAccountKeys({ db, clock }: Access): Route {
       const result = await listKeys(db, {
         ...which,
         live_at: live ? new Date(clock.now_ms()) : undefined,
-        after: idAfter(list, cursor),
-        limit: limit + 1,
-        count_max: totalExactMax + 1,
+        ...idPageAfter(list, { cursor, limit }),
       })
       const { items, info } = idPage(result, { list, limit, idOf: ({ id }) => id })
       return { api_keys: items, ...info }

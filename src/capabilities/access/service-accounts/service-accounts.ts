@@ -1,9 +1,8 @@
 import { z } from 'zod'
 import { newId } from '../../../kernel/ids.ts'
-import { totalExactMax } from '../../../kernel/pages.ts'
 import { problem } from '../../../kernel/problem.ts'
 import { keyScopes } from '../../../kernel/scopes.ts'
-import { idAfter, idPage, idPageQuery } from '../../../model/id-pages.ts'
+import { idPage, idPageAfter, idPageQuery } from '../../../model/id-pages.ts'
 import { flagParameter } from '../../../model/list-query.ts'
 import { managedByField, managedByParameter } from '../../../model/managed-by.ts'
 import { record } from '../../../model/named-schemas.ts'
@@ -50,9 +49,7 @@ export function getServiceAccounts({ db }: Access): Route {
       const result = await listServiceAccounts(db, {
         project_id: caller.project_id,
         managed_by: query.managed_by,
-        after: idAfter(list, query.cursor),
-        limit: query.limit + 1,
-        count_max: totalExactMax + 1,
+        ...idPageAfter(list, query),
       })
       const { items, info } = idPage(result, { list, limit: query.limit, idOf: ({ id }) => id })
       return { service_accounts: items, ...info }

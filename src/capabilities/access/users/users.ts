@@ -1,8 +1,7 @@
 import { z } from 'zod'
 import { newId } from '../../../kernel/ids.ts'
-import { totalExactMax } from '../../../kernel/pages.ts'
 import { problem } from '../../../kernel/problem.ts'
-import { idAfter, idPage, idPageQuery } from '../../../model/id-pages.ts'
+import { idPage, idPageAfter, idPageQuery } from '../../../model/id-pages.ts'
 import { record } from '../../../model/named-schemas.ts'
 import { defineRoute, type Route } from '../../../platform/http/index.ts'
 import type { Access } from '../access.ts'
@@ -55,9 +54,7 @@ export function getUsers({ db }: Access): Route {
       await assertInstallationAdmin(db, caller.id)
       const result = await listUsers(db, {
         password_origin,
-        after: idAfter(list, cursor),
-        limit: limit + 1,
-        count_max: totalExactMax + 1,
+        ...idPageAfter(list, { cursor, limit }),
       })
       const { items, info } = idPage(result, { list, limit, idOf: ({ id }) => id })
       return { users: items, ...info }

@@ -310,6 +310,37 @@ create table operator_keys (
   last_used_at timestamptz(3)
 )
 -- statement
+-- Grants of clusters: which namespaces may name a project, as operators last reported them. They
+-- are shown to the administrators of the project and decide nothing: the operators decide by the
+-- ProjectGrants of their clusters.
+create table project_grants (
+  -- Derived from the installation and the name.
+  id uuid primary key,
+  installation_id uuid not null,
+  project_id uuid not null references projects on delete cascade,
+  -- Uid of the namespace kube-system of the cluster.
+  cluster text not null,
+  name text not null,
+  -- The selected namespaces, the first 50 by name.
+  namespaces text[] not null,
+  namespace_count integer not null,
+  -- The label selector in the form of kubectl; null for a grant that names its namespaces.
+  selector text,
+  kinds text[] not null,
+  -- Maximum scopes of service accounts.
+  scopes text[] not null,
+  -- Maximum roles of members.
+  roles text[] not null,
+  -- Maximum keys that the resources of one namespace declare together.
+  max_keys integer not null,
+  -- Grace from the end of the grant to the revocation, as in the ProjectGrant.
+  revoke_after text not null,
+  reported_at timestamptz(3) not null
+);
+create index project_grants_by_project on project_grants (project_id, id);
+create index project_grants_by_installation on project_grants (installation_id);
+create index project_grants_by_age on project_grants (reported_at)
+-- statement
 -- Emergency revocations of keys, and resumptions of service accounts that they suspended. Without
 -- foreign keys, so that the record outlives its objects.
 create table access_emergencies (

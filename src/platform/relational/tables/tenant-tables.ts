@@ -101,6 +101,22 @@ export interface TenantTables {
     version: ByDefault<number>
     key_scopes: OrNull<string[]>
   }
+  project_grants: {
+    id: string
+    installation_id: string
+    project_id: string
+    cluster: string
+    name: string
+    namespaces: string[]
+    namespace_count: number
+    selector: OrNull<string>
+    kinds: string[]
+    scopes: string[]
+    roles: string[]
+    max_keys: number
+    revoke_after: string
+    reported_at: Instant
+  }
   project_members: {
     project_id: string
     user_id: string

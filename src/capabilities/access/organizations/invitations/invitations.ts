@@ -1,7 +1,6 @@
 import { z } from 'zod'
-import { totalExactMax } from '../../../../kernel/pages.ts'
 import { problem } from '../../../../kernel/problem.ts'
-import { idAfter, idPage, idPageQuery } from '../../../../model/id-pages.ts'
+import { idPage, idPageAfter, idPageQuery } from '../../../../model/id-pages.ts'
 import { record } from '../../../../model/named-schemas.ts'
 import { defineRoute, type Route } from '../../../../platform/http/index.ts'
 import type { Access } from '../../access.ts'
@@ -31,9 +30,7 @@ export function getInvitations({ db, clock }: Access): Route {
     handle: async ({ params, query: { cursor, limit } }) => {
       const result = await listInvitations(db, {
         ...params,
-        after: idAfter(list, cursor),
-        limit: limit + 1,
-        count_max: totalExactMax + 1,
+        ...idPageAfter(list, { cursor, limit }),
       })
       const { items, info } = idPage(result, { list, limit, idOf: ({ id }) => id })
       const now = new Date(clock.now_ms())

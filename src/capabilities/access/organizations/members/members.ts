@@ -1,6 +1,5 @@
 import { z } from 'zod'
-import { totalExactMax } from '../../../../kernel/pages.ts'
-import { idAfter, idPage, idPageQuery } from '../../../../model/id-pages.ts'
+import { idPage, idPageAfter, idPageQuery } from '../../../../model/id-pages.ts'
 import { record } from '../../../../model/named-schemas.ts'
 import { Answer, defineRoute, type Route } from '../../../../platform/http/index.ts'
 import type { Access } from '../../access.ts'
@@ -33,9 +32,7 @@ export function getMembers({ db }: Access): Route {
     handle: async ({ params, query }) => {
       const result = await listMembers(db, {
         ...params,
-        after: idAfter(list, query.cursor),
-        limit: query.limit + 1,
-        count_max: totalExactMax + 1,
+        ...idPageAfter(list, query),
       })
       const about = { list, limit: query.limit }
       const { items, info } = idPage(result, { ...about, idOf: ({ user_id }) => user_id })

@@ -1,7 +1,6 @@
 import { z } from 'zod'
-import { totalExactMax } from '../../../../kernel/pages.ts'
 import { defaultKeyScopes } from '../../../../kernel/scopes.ts'
-import { idAfter, idPage, idPageQuery } from '../../../../model/id-pages.ts'
+import { idPage, idPageAfter, idPageQuery } from '../../../../model/id-pages.ts'
 import { record } from '../../../../model/named-schemas.ts'
 import { defineRoute, type Route } from '../../../../platform/http/index.ts'
 import type { Access } from '../../access.ts'
@@ -31,9 +30,7 @@ export function getApiKeys({ db }: Access): Route {
       const result = await listKeys(db, {
         ...params,
         service_account_id: query.service_account_id,
-        after: idAfter(list, query.cursor),
-        limit: query.limit + 1,
-        count_max: totalExactMax + 1,
+        ...idPageAfter(list, query),
       })
       const { items, info } = idPage(result, { list, limit: query.limit, idOf: ({ id }) => id })
       return { api_keys: items, ...info }

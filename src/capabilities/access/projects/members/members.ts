@@ -1,7 +1,6 @@
 import { z } from 'zod'
-import { totalExactMax } from '../../../../kernel/pages.ts'
 import { problem } from '../../../../kernel/problem.ts'
-import { idAfter, idPage, idPageQuery } from '../../../../model/id-pages.ts'
+import { idPage, idPageAfter, idPageQuery } from '../../../../model/id-pages.ts'
 import { record } from '../../../../model/named-schemas.ts'
 import {
   Answer,
@@ -47,9 +46,7 @@ export function getProjectMembers({ db }: Access): Route {
     handle: async ({ params, query }) => {
       const result = await listProjectMembers(db, {
         ...params,
-        after: idAfter(list, query.cursor),
-        limit: query.limit + 1,
-        count_max: totalExactMax + 1,
+        ...idPageAfter(list, query),
       })
       const about = { list, limit: query.limit }
       const { items, info } = idPage(result, { ...about, idOf: ({ user_id }) => user_id })
