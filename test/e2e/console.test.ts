@@ -117,6 +117,20 @@ test('from an incident to the step by the keyboard alone, with an acknowledgemen
   expect(faults).toEqual([])
 })
 
+test('the critical path of a task shows the part of its findings, and leads to a step', async () => {
+  const { page, faults } = await lookAs()
+  await tab.open(`${taskPath()}?tab=path`)
+  const findings = page.getByRole('table', { name: 'Findings on the critical path' })
+  await findings.getByRole('row').nth(1).waitFor()
+  await page.getByText(/The task took .* of it in the steps of findings/).waitFor()
+  expect(await findAxeFaults(page)).toEqual([])
+  const steps = page.getByRole('table', { name: 'Steps on the critical path' })
+  await steps.getByRole('row').filter({ hasNotText: 'between' }).nth(1).click()
+  await page.waitForURL(/tab=steps.*node=/)
+  await page.getByRole('treegrid').or(page.getByRole('tree')).first().waitFor()
+  expect(faults).toEqual([])
+})
+
 test('recorded texts are shown as text', async () => {
   const { page, faults } = await lookAs()
   await tab.open('tasks')

@@ -1,5 +1,6 @@
 import type { Route } from '../../platform/http/index.ts'
 import { completeTask } from './complete.ts'
+import { getTaskCriticalPath } from './critical-path.ts'
 import { postDetect } from './detect.ts'
 import { exploreTask, type TaskTreeDeps } from './explorer.ts'
 import { failTask } from './fail.ts'
@@ -45,5 +46,5 @@ export function taskRoutes(deps: TurnDeps): Route[] {
 
 /** The routes under `/api/v1/tasks` that run queries. */
 export function taskTreeRoutes(deps: TaskTreeDeps): Route[] {
-  return [exploreTask(deps)]
+  return [exploreTask(deps), getTaskCriticalPath(deps)]
 }

@@ -28,6 +28,10 @@ import { TurnsTab } from './turns/turns-tab.tsx'
 const StepsTab = lazy(async () => ({ default: (await import('./steps-tab.tsx')).StepsTab }))
 const MapTab = lazy(async () => ({ default: (await import('./map/map-tab.tsx')).MapTab }))
 
+const CriticalPath = lazy(async () => ({
+  default: (await import('../traces/critical-path.tsx')).CriticalPath,
+}))
+
 /** One task: what went wrong, where, and the way there. */
 export function Task() {
   const { task_id } = useParams({ from: '/p/$project_id/tasks/$task_id' })
@@ -171,6 +175,12 @@ function TaskTabs({ task_id, findings }: { task_id: string; findings: readonly F
             id: 'waterfall',
             title: 'Waterfall',
             render: () => later(<StepsTab task_id={task_id} mode="waterfall" />),
+          },
+          {
+            id: 'path',
+            title: 'Critical path',
+            render: () =>
+              later(<CriticalPath source={{ kind: 'task', id: task_id }} treeTab="steps" />),
           },
           { id: 'map', title: 'Map', render: () => later(<MapTab task_id={task_id} />) },
         ]}

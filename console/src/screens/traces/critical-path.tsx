@@ -1,16 +1,41 @@
-import { api } from '../../api/client.ts'
-import type { CriticalPath as Path } from '../../api/schema.gen.d.ts'
+import { useQuery } from '@tanstack/react-query'
+import { call } from '../../api/client.ts'
+import type { CriticalPath as Path, TaskCriticalPath as TaskPath } from '../../api/schema.gen.d.ts'
+import { useProjectId } from '../../app/project.ts'
 import { useUrlState } from '../../app/use-search.ts'
 import { formatDuration, formatShare, formatUsd } from '../../ui/format.ts'
+import { Severity } from '../../ui/parts.tsx'
 import { Empty, Loaded } from '../../ui/states.tsx'
 import { type Column, Table } from '../../ui/table.tsx'
 import { Plain } from '../../ui/text.tsx'
 import ui from '../../ui/ui.module.css'
+import type { Source } from './read-outline.ts'
 
-/** The critical path: making other steps faster does not make the trace faster. */
-export function CriticalPath({ trace_id }: { trace_id: string }) {
-  const query = api.useQuery('get', '/api/v2/observability/traces/{trace_id}/critical-path', {
-    params: { path: { trace_id }, query: { limit: 200 } },
+/** The path of a trace, or that of a task with the parts of its findings. */
+type AnyPath = Path & Partial<Pick<TaskPath, 'findings' | 'in_findings'>>
+
+async function readPath({ kind, id }: Source, signal: AbortSignal): Promise<AnyPath> {
+  const query = { limit: 200 }
+  const { data } =
+    kind === 'trace'
+      ? await call.GET('/api/v2/observability/traces/{trace_id}/critical-path', {
+          params: { path: { trace_id: id }, query },
+          signal,
+        })
+      : await call.GET('/api/v1/tasks/{task_id}/critical-path', {
+          params: { path: { task_id: id }, query },
+          signal,
+        })
+  if (data === undefined) throw new Error('The server sent no path')
+  return data as AnyPath
+}
+
+/** The critical path: making other steps faster does not make the trace or task faster. */
+export function CriticalPath({ source, treeTab }: { source: Source; treeTab: string | undefined }) {
+  const project_id = useProjectId()
+  const query = useQuery({
+    queryKey: ['critical-path', project_id, source.kind, source.id],
+    queryFn: ({ signal }) => readPath(source, signal),
   })
   const [, change] = useUrlState()
   return (
@@ -18,21 +43,32 @@ export function CriticalPath({ trace_id }: { trace_id: string }) {
       {(path) => (
         <div className={ui.stack}>
           <Shares path={path} />
+          {path.findings !== undefined && path.findings.length > 0 && (
+            <>
+              <h2>By finding</h2>
+              <Table
+                label="Findings on the critical path"
+                columns={findingColumns}
+                rows={path.findings}
+                keyOf={({ finding_id }) => finding_id}
+              />
+            </>
+          )}
           <h2>By operation</h2>
           <Table
             label="Operations on the critical path"
             columns={operationColumns}
             rows={path.operations}
             keyOf={({ type, name }) => `${type} ${name}`}
-            empty={<Empty title="The trace has no finished step" />}
+            empty={<Empty title="There is no finished step" />}
           />
           <h2>By step</h2>
           <Table
             label="Steps on the critical path"
             columns={nodeColumns}
             rows={path.nodes}
-            keyOf={({ node_id }) => node_id}
-            onOpen={({ node_id }) => change({ tab: undefined, node: node_id }, { push: true })}
+            keyOf={({ trace_id, node_id }) => `${trace_id} ${node_id}`}
+            onOpen={({ node_id }) => change({ tab: treeTab, node: node_id }, { push: true })}
           />
         </div>
       )}
@@ -40,21 +76,44 @@ export function CriticalPath({ trace_id }: { trace_id: string }) {
   )
 }
 
-function Shares({ path: { root, roots, used } }: { path: Path }) {
+function Shares({ path: { root, roots, used, in_findings } }: { path: AnyPath }) {
   if (root === null) return null
   const { tokens, cost_usd } = used
   return (
     <p>
-      <Plain>{root.name}</Plain> took {formatDuration(root.duration_ms)}
-      {roots > 1 && `, the longest of ${roots} roots`}. The path used{' '}
+      {root.node_id === '' ? 'The task' : <Plain>{root.name}</Plain>} took{' '}
+      {formatDuration(root.duration_ms)}
+      {roots > 1 && root.node_id !== '' && `, the longest of ${roots} roots`}
+      {in_findings !== undefined &&
+        in_findings.share > 0 &&
+        `, ${formatShare(in_findings.share)} of it in the steps of findings`}
+      . The path used{' '}
       {tokens.share === null ? 'no tokens' : `${formatShare(tokens.share)} of the tokens`} and{' '}
       {formatUsd(cost_usd.path)} of {formatUsd(cost_usd.trace)}.
     </p>
   )
 }
 
+const findingColumns: Column<TaskPath['findings'][number]>[] = [
+  { id: 'summary', head: 'Finding', cell: ({ summary }) => <Plain>{summary}</Plain> },
+  { id: 'severity', head: 'Severity', cell: ({ severity }) => <Severity of={severity} /> },
+  {
+    id: 'on_path',
+    head: 'On the path',
+    number: true,
+    cell: ({ on_path_ms }) => formatDuration(on_path_ms),
+  },
+  { id: 'share', head: 'Share', number: true, cell: ({ share }) => formatShare(share) },
+  {
+    id: 'wasted',
+    head: 'Wasted',
+    number: true,
+    cell: ({ wasted_cost_usd }) => formatUsd(wasted_cost_usd),
+  },
+]
+
 const operationColumns: Column<Path['operations'][number]>[] = [
-  { id: 'name', head: 'Operation', cell: ({ name }) => <Plain>{name}</Plain> },
+  { id: 'name', head: 'Operation', cell: (of) => <StepName of={of} /> },
   { id: 'type', head: 'Type', cell: ({ type }) => type },
   { id: 'count', head: 'Steps', number: true, cell: ({ observations }) => observations },
   {
@@ -68,7 +127,7 @@ const operationColumns: Column<Path['operations'][number]>[] = [
 ]
 
 const nodeColumns: Column<Path['nodes'][number]>[] = [
-  { id: 'name', head: 'Step', cell: ({ name }) => <Plain>{name}</Plain> },
+  { id: 'name', head: 'Step', cell: (of) => <StepName of={of} /> },
   { id: 'type', head: 'Type', cell: ({ type }) => type },
   {
     id: 'on_path',
@@ -78,3 +137,8 @@ const nodeColumns: Column<Path['nodes'][number]>[] = [
   },
   { id: 'share', head: 'Share', number: true, cell: ({ share }) => formatShare(share) },
 ]
+
+/** The name of a step; that of the whole task is empty. */
+function StepName({ of: { type, name } }: { of: { type: string; name: string } }) {
+  return type === 'synthetic' && name === '' ? 'between recorded steps' : <Plain>{name}</Plain>
+}

@@ -38,7 +38,7 @@ export function Trace() {
           {
             id: 'path',
             title: 'Critical path',
-            render: () => <CriticalPath trace_id={trace_id} />,
+            render: () => <CriticalPath source={source} treeTab={undefined} />,
           },
         ]}
       />

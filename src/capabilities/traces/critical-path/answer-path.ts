@@ -4,9 +4,9 @@ import { decodeCursor, encodeCursor } from '../../../kernel/pages.ts'
 import { problem } from '../../../kernel/problem.ts'
 import { dollarsSchema, record } from '../../../model/named-schemas.ts'
 import type { LoadedTree } from '../load-tree.ts'
-import type { TreeNode } from '../tree/contract.ts'
+import type { TraceTree, TreeNode } from '../tree/contract.ts'
 import { isoAt, msFrom } from '../tree/times.ts'
-import type { CriticalPathQuery } from './critical-path-query.ts'
+import type { PathQuery } from './critical-path-query.ts'
 import {
   type CriticalPath,
   findCriticalPath,
@@ -32,8 +32,13 @@ const ms = z.number().nonnegative()
 const share = z.number().min(0).max(1)
 
 const nodeFields = {
-  node_id: z.string(),
-  type: z.string().describe('Type of the observation; `synthetic` for a root of orphans.'),
+  node_id: z.string().describe('The node; empty for the task as a whole.'),
+  trace_id: z.string().describe('Its trace; empty for the task as a whole.'),
+  type: z
+    .string()
+    .describe(
+      'Type of the observation; `synthetic` for a root of orphans and for a task as a whole.',
+    ),
   name: z.string(),
 }
 
@@ -54,8 +59,8 @@ export const pathFields = {
     })
     .meta({ id: 'CriticalPathRoot' })
     .nullable()
-    .describe('Root of the path; null for a trace without observations.'),
-  roots: count.describe('Number of roots of the trace.'),
+    .describe('Root of the path; null without observations.'),
+  roots: count.describe('Number of roots of the trace or task.'),
   nodes: z
     .array(
       record('CriticalPathNode', {
@@ -85,7 +90,7 @@ export const pathFields = {
   segments: z
     .array(
       record('CriticalPathSegment', {
-        node_id: z.string(),
+        ...{ node_id: nodeFields.node_id, trace_id: nodeFields.trace_id },
         start_time: z.iso.datetime({ offset: false }),
         duration_ms: ms,
       }),
@@ -126,22 +131,29 @@ export const pathFields = {
 
 type Answer = z.infer<z.ZodObject<typeof pathFields>>
 
-/** Returns the path of a trace. Throws `observation_not_found` and `invalid_cursor`. */
+/** Returns the root of an id, or the longest. Throws `observation_not_found`. */
+export function chosenRoot(tree: TraceTree, id: string | undefined): TreeNode | undefined {
+  return id === undefined ? longestRoot(tree) : requireRoot(tree.roots, id)
+}
+
+/**
+ * Returns the path of a root of a trace or task, whose id is `of`, and the path itself. Throws
+ * `observation_not_found` and `invalid_cursor`.
+ */
 export function answerPath(
   { tree, revision }: LoadedTree,
-  query: CriticalPathQuery,
-  trace_id: string,
-): Answer {
-  const root = query.root === undefined ? longestRoot(tree) : requireRoot(tree.roots, query.root)
-  const list = `critical path ${trace_id} ${root?.id ?? ''} ${query.clocks} ${revision}`
+  query: PathQuery,
+  { of, root }: { of: string; root: TreeNode | undefined },
+): { answer: Answer; path: CriticalPath | undefined } {
+  const list = `critical path ${of} ${root?.id ?? ''} ${query.clocks} ${revision}`
   const from = query.cursor === undefined ? 0 : readIndex(list, query.cursor)
-  if (root === undefined) return emptyAnswer
+  if (root === undefined) return { answer: emptyAnswer, path: undefined }
   const path = findCriticalPath(root)
   const slack = findSlack(path)
   const onPath = nodesOnPath(path)
   const segments = path.segments.slice(from, from + query.limit)
   const next = from + segments.length
-  return {
+  const answer: Answer = {
     root: {
       ...toNodeFields(root),
       ...toStart(root.start),
@@ -150,7 +162,7 @@ export function answerPath(
     roots: tree.roots.length,
     ...toParts(path, onPath, query),
     segments: segments.map(({ node, start, end }) => ({
-      node_id: node.id,
+      ...{ node_id: node.id, trace_id: node.trace_id },
       ...toStart(start),
       duration_ms: msFrom(end - start),
     })),
@@ -160,6 +172,7 @@ export function answerPath(
     used: toUsed(onPath, sumUsage(tree)),
     what_if: toWhatIf(path, slack, query),
   }
+  return { answer, path }
 
   function toStart(start: number) {
     return { start_time: isoAt(tree.origin_ns, start) }
@@ -176,14 +189,15 @@ const emptyAnswer: Answer = {
 }
 
 function toNodeFields(node: TreeNode) {
-  return { node_id: node.id, type: node.row?.type ?? 'synthetic', name: node.row?.name ?? '' }
+  const { id: node_id, trace_id, row } = node
+  return { node_id, trace_id, type: row?.type ?? 'synthetic', name: row?.name ?? '' }
 }
 
 function requireRoot(roots: readonly TreeNode[], id: string): TreeNode {
   const root = roots.find((each) => each.id === id)
   if (root !== undefined) return root
   throw problem('observation_not_found', {
-    detail: `root: got "${id.slice(0, 80)}", expected a root of this trace`,
+    detail: `root: got "${id.slice(0, 80)}", expected a root`,
   })
 }
 
@@ -199,7 +213,7 @@ function readIndex(list: string, cursor: string): number {
 function toParts(
   path: CriticalPath,
   found: readonly NodeOnPath[],
-  { limit, faster_percent }: CriticalPathQuery,
+  { limit, faster_percent }: PathQuery,
 ) {
   const { root } = path
   const whole = root.end - root.start
@@ -263,7 +277,7 @@ function toUsed(onPath: readonly Used[], all: Used): Answer['used'] {
 function toWhatIf(
   path: CriticalPath,
   slack: ReadonlyMap<TreeNode, number>,
-  { what_if, what_if_name, faster_percent }: CriticalPathQuery,
+  { what_if, what_if_name, faster_percent }: PathQuery,
 ): Answer['what_if'] {
   if (what_if === undefined && what_if_name === undefined) return null
   const isTarget = ({ id, row }: TreeNode) =>

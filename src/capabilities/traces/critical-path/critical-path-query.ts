@@ -7,8 +7,7 @@ import {
 } from '../../../model/list-query.ts'
 import { treeFields } from '../load-tree.ts'
 
-/** The query parameters of the route. */
-export const criticalPathQuery = z.strictObject({
+const pathQuery = z.strictObject({
   ...treeFields,
   root: textParameter('Root of the path, by `node_id`. Default: the longest root.', 300),
   limit: integerParameter({
@@ -26,6 +25,15 @@ export const criticalPathQuery = z.strictObject({
     default: 50,
     description: 'Reduction of the duration for what-if, 1–100 percent.',
   }),
+})
+
+/** The query parameters of the path of a task. */
+export const taskPathQuery = pathQuery.extend({
+  root: textParameter('Root of the path, by `node_id`. Default: the whole task.', 300),
+})
+
+/** The query parameters of the path of a trace. */
+export const criticalPathQuery = pathQuery.extend({
   aggregate: z
     .enum(['task_name'], { error: expected('task_name') })
     .optional()
@@ -39,5 +47,7 @@ export const criticalPathQuery = z.strictObject({
     description: 'Maximum traces to aggregate, 2–100.',
   }),
 })
+
+export type PathQuery = z.output<typeof pathQuery>
 
 export type CriticalPathQuery = z.output<typeof criticalPathQuery>

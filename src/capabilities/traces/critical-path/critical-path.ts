@@ -16,8 +16,8 @@ import { type TraceDeps, tracePath } from '../trace-path.ts'
 import { buildTree } from '../tree/build-tree.ts'
 import type { TraceRow, TraceTree } from '../tree/contract.ts'
 import { msFrom } from '../tree/times.ts'
-import { answerPath, pathFields } from './answer-path.ts'
-import { type CriticalPathQuery, criticalPathQuery } from './critical-path-query.ts'
+import { answerPath, chosenRoot, pathFields } from './answer-path.ts'
+import { type CriticalPathQuery, criticalPathQuery, type PathQuery } from './critical-path-query.ts'
 import { findCriticalPath, longestRoot } from './find-path.ts'
 import { nodesOnPath, type OperationOnPath, operationsOnPath } from './path-shares.ts'
 
@@ -36,14 +36,7 @@ export function getCriticalPath(deps: TraceDeps): Route {
     params: tracePath,
     query: criticalPathQuery,
     reply: replySchema,
-    errors: [
-      'trace_not_found',
-      'observation_not_found',
-      'invalid_cursor',
-      'query_too_expensive',
-      'rate_limited',
-      'store_unavailable',
-    ],
+    errors: ['trace_not_found', ...pathErrors],
     handle: async ({ params: { trace_id }, query, caller: { project_id }, signal }) => {
       checkWhatIf(query)
       // The window selects the aggregated traces, not the observations of this trace.
@@ -54,12 +47,22 @@ export function getCriticalPath(deps: TraceDeps): Route {
       return {
         trace_id,
         ...toReadFields(loaded),
-        ...answerPath(loaded, query, trace_id),
+        ...answerPath(loaded, query, { of: trace_id, root: chosenRoot(loaded.tree, query.root) })
+          .answer,
         aggregate,
       }
     },
   })
 }
+
+/** Errors of the path of a trace or task, beside that it is not found. */
+export const pathErrors = [
+  'observation_not_found',
+  'invalid_cursor',
+  'query_too_expensive',
+  'rate_limited',
+  'store_unavailable',
+] as const
 
 const count = z.int().nonnegative()
 
@@ -105,7 +108,8 @@ const replySchema = record('CriticalPath', {
   aggregate: aggregateSchema.nullable().describe('Aggregate over traces; null unless requested.'),
 })
 
-function checkWhatIf({ what_if, what_if_name }: CriticalPathQuery): void {
+/** Throws `invalid_request` for two questions at once. */
+export function checkWhatIf({ what_if, what_if_name }: PathQuery): void {
   if (what_if === undefined || what_if_name === undefined) return
   throw problem('invalid_request', {
     detail: 'query.what_if_name: expected either what_if or what_if_name',

@@ -29,7 +29,7 @@ export function findCriticalPath(root: TreeNode): CriticalPath {
 }
 
 /** Returns the longest root, the earliest of equal ones; undefined without roots. */
-export function longestRoot({ roots }: TraceTree): TreeNode | undefined {
+export function longestRoot({ roots }: Pick<TraceTree, 'roots'>): TreeNode | undefined {
   let longest = roots[0]
   for (const root of roots) {
     if (longest && root.end - root.start > longest.end - longest.start) longest = root

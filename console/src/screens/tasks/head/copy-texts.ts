@@ -58,5 +58,6 @@ export function curlOf(origin: string, path: string): string {
 export function pathOfTab(task_id: string, tab: string | undefined): string {
   const task = `/api/v1/tasks/${encodeURIComponent(task_id)}`
   if (tab === 'steps' || tab === 'waterfall') return `${task}/timeline`
+  if (tab === 'path') return `${task}/critical-path`
   return tab === 'map' ? `${task}/tool-calls` : `${task}/turns`
 }
