@@ -96,8 +96,8 @@ async function revokedCount(): Promise<number> {
 }
 
 /**
- * Waits until the operator has seen that accounts are gone. Before, it would make their lost Secrets
- * again, which no garbage collector deletes here.
+ * Waits until the operator has seen that accounts are gone and works on none. Before, it would make
+ * their lost Secrets again, which no garbage collector deletes here.
  */
 async function accountsAreSeen(): Promise<void> {
   await eventually('the operator has the accounts of the cluster', async () => {
@@ -105,7 +105,9 @@ async function accountsAreSeen(): Promise<void> {
     const { items } = await cluster.server.tell('GET', path)
     const { body } = await operator.metrics.expose()
     const lines = body.matchAll(/^looptrace_operator_resources\{.*ServiceAccount.*\} (\d+)$/gim)
-    return [...lines].reduce((sum, [, count]) => sum + Number(count), 0) === items.length
+    const known = [...lines].reduce((sum, [, count]) => sum + Number(count), 0)
+    const isIdle = /^controller_runtime_active_workers\{.*ServiceAccount.*\} 0$/im.test(body)
+    return isIdle && known === items.length
   })
 }
 
