@@ -15,7 +15,6 @@ import {
 } from '../capabilities/feedback/index.ts'
 import { openSignals } from '../capabilities/incidents/index.ts'
 import { deleteOldEvents, deleteOldScenarios } from '../capabilities/onboarding/index.ts'
-import type { QuerySettings } from '../capabilities/query/index.ts'
 import { ConfigError, type RoleConfig } from '../platform/config/index.ts'
 import type { Route } from '../platform/http/index.ts'
 import type { Mailer } from '../platform/mail/index.ts'
@@ -28,15 +27,15 @@ import { openJudge } from './detection.ts'
 import { openAnnouncer, openEventHub } from './events.ts'
 import { noSender, openFindingRules } from './incidents.ts'
 import { type Intake, openIntake } from './intake.ts'
-import { archiveDeps, type BlobsConfig } from './jobs.ts'
+import { archiveDeps } from './jobs.ts'
 import { listen } from './listen.ts'
 import { openConfiguredMailer, openIssuerOutbound, openReceivers } from './notifications.ts'
-import { type OnboardingConfig, openOnboarding } from './onboarding.ts'
+import { openOnboarding } from './onboarding.ts'
 import { openQueryRuns, openStoreRouting } from './queries.ts'
 import { openClusterQueue, withFileSpool } from './queues.ts'
 import { type RoleContext, type Running, run } from './running.ts'
 import { openPostgres, openStores, type Stores } from './stores.ts'
-import { openVerificationApi, type VerificationApiConfig } from './verification.ts'
+import { openVerificationApi } from './verification.ts'
 
 /** Starts role `api`, the control plane: the product APIs. */
 export function startApi(config: RoleConfig<'api'>, stop: AbortSignal): Promise<Running> {
@@ -73,45 +72,6 @@ export function startApi(config: RoleConfig<'api'>, stop: AbortSignal): Promise<
 /** Reason for the installation scope of periodic work in the control plane. */
 export const controlWork = 'expired records, keys, ledger hours and audited reads of all projects'
 
-type ControlConfig = BlobsConfig &
-  Pick<
-    RoleConfig<'api'>,
-    | 'secret_key'
-    | 'token_issuer'
-    | 'token_ttl_ms'
-    | 'invitation_ttl_ms'
-    | 'invitations_pending_max'
-    | 'outbound_allowed'
-    | 'oidc_issuer'
-    | 'oidc_audience'
-    | 'oidc_subjects'
-    | 'oidc_client_id'
-    | 'oidc_client_secret'
-    | 'oidc_scopes'
-    | 'oidc_groups_claim'
-    | 'oidc_group_roles'
-    | 'session_idle_ms'
-    | 'session_ttl_ms'
-    | 'smtp_url'
-    | 'mail_from'
-    | 'public_url'
-    | 'task_stalled_after_ms'
-    | 'ingest_body_bytes_max'
-    | 'ingest_take_over_ms'
-    | 'saved_queries_max'
-    | 'incident_rules_max'
-    | 'retention_hour'
-    | 'query_postgres_connections_max'
-    | 'postgres_url'
-    | 'postgres_statement_timeout_ms'
-    | 'blobs_url'
-    | 'audit_checkpoint_sinks'
-    | 'clickhouse_cluster'
-  > &
-  OnboardingConfig &
-  QuerySettings &
-  VerificationApiConfig
-
 const housekeepingEveryMs = 60 * 60 * 1000
 const ledgerHoursEveryMs = 10 * 60 * 1000
 const maxLedgerHours = 1000
@@ -119,7 +79,7 @@ const maxLedgerHours = 1000
 /** Opens the control plane: sign-in and the routes of the product APIs. */
 export function openControl(
   context: RoleContext,
-  config: ControlConfig,
+  config: RoleConfig<'api'>,
   built: Stores & {
     intake: Intake
     events: ObservabilityParts['events']
@@ -199,7 +159,7 @@ export function openControl(
   return { access, routes: controlRoutes(access, observability) }
 }
 
-function openConfiguredAccess(options: AccessOptions, config: ControlConfig): Access {
+function openConfiguredAccess(options: AccessOptions, config: RoleConfig<'api'>): Access {
   try {
     return openAccess({ ...options, outbound: openIssuerOutbound(config) })
   } catch (error) {

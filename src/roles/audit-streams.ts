@@ -5,29 +5,16 @@ import {
   webhookReceiver,
 } from '../capabilities/audit/index.ts'
 import type { Chore } from '../capabilities/jobs/index.ts'
-import { ConfigError, type RoleConfig, version } from '../platform/config/index.ts'
+import { ConfigError, type Settings, version } from '../platform/config/index.ts'
 import { signingBytes } from '../platform/outbound/index.ts'
 import { openReceivers } from './notifications.ts'
 import type { RoleContext } from './running.ts'
 import type { Stores } from './stores.ts'
 
-type StreamConfig = Pick<
-  RoleConfig<'worker'>,
-  | 'audit_stream_webhook_url'
-  | 'audit_stream_webhook_secret'
-  | 'audit_stream_webhook_headers'
-  | 'audit_stream_otlp_url'
-  | 'audit_stream_otlp_headers'
-  | 'audit_stream_records_max'
-  | 'audit_stream_body_bytes_max'
-  | 'audit_stream_timeout_ms'
-  | 'outbound_allowed'
->
-
 /** Opens the streams of audit records to receivers outside of the service. */
 export function openAuditStreams(
   { clock, logger, metrics }: Pick<RoleContext, 'clock' | 'logger' | 'metrics'>,
-  config: StreamConfig,
+  config: Settings<'audit' | 'notification'>,
   { db }: Pick<Stores, 'db'>,
 ): { names: string[]; chores: Chore[] } {
   const receivers = [...openWebhook(config), ...openOtlp(config)]
@@ -44,7 +31,7 @@ export function openAuditStreams(
   return { names: receivers.map(({ name }) => name), chores }
 }
 
-function openWebhook(config: StreamConfig): StreamReceiver[] {
+function openWebhook(config: Settings<'audit'>): StreamReceiver[] {
   const { audit_stream_webhook_url: url, audit_stream_webhook_secret: secret } = config
   if (url === undefined) return []
   const bytes = secret?.startsWith('whsec_') ? signingBytes(secret).length : 0
@@ -59,7 +46,7 @@ function openWebhook(config: StreamConfig): StreamReceiver[] {
   return [webhookReceiver({ url, secret, headers })]
 }
 
-function openOtlp(config: StreamConfig): StreamReceiver[] {
+function openOtlp(config: Settings<'audit'>): StreamReceiver[] {
   const { audit_stream_otlp_url: url } = config
   if (url === undefined) return []
   const setting = 'LOOPTRACE_AUDIT_STREAM_OTLP_HEADERS'

@@ -13,26 +13,19 @@ import {
 import type { Chore } from '../capabilities/jobs/index.ts'
 import type { ErasureTarget } from '../capabilities/storage/index.ts'
 import type { AuditTrail } from '../platform/audit/index.ts'
-import { ConfigError, type RoleConfig } from '../platform/config/index.ts'
+import { ConfigError, type Settings } from '../platform/config/index.ts'
 import type { Outbound } from '../platform/outbound/index.ts'
 import { openSqliteQueue } from '../platform/queue/index.ts'
 import { openAuditStreams } from './audit-streams.ts'
-import { type BlobsConfig, openBlobsAt } from './jobs.ts'
+import { openBlobsAt } from './jobs.ts'
 import { openReceivers } from './notifications.ts'
 import type { RoleContext } from './running.ts'
 import type { Stores } from './stores.ts'
 
-type AuditConfig = BlobsConfig &
-  Parameters<typeof openAuditStreams>[1] &
-  Pick<
-    RoleConfig<'worker'>,
-    'audit_checkpoint_sinks' | 'audit_checkpoint_poll_ms' | 'audit_days' | 'secret_key'
-  >
-
 /** Opens the worker's part of the audit trail: seals, checkpoints, streams, retention, erasure. */
 export function openAudit(
   context: Pick<RoleContext, 'clock' | 'parts' | 'logger' | 'metrics'>,
-  config: AuditConfig,
+  config: Settings<'blobs' | 'checkpoint' | 'audit' | 'secret' | 'notification'>,
   { db }: Pick<Stores, 'db'>,
 ): { handlers: []; chores: Chore[]; erasure: ErasureTarget } {
   const { secret_key, audit_days: kept_days } = config
@@ -53,7 +46,7 @@ export function openAudit(
  */
 export async function openServedTrail(
   { logger, metrics, parts }: Pick<RoleContext, 'logger' | 'metrics' | 'parts'>,
-  { data_directory }: Pick<RoleConfig<'api'>, 'data_directory'>,
+  { data_directory }: Settings<'folder'>,
   { db, role }: Pick<Stores, 'db'> & { role: 'api' | 'all' },
 ): Promise<AuditTrail> {
   const folder = join(data_directory, 'spool', 'audit-reads')
@@ -71,12 +64,10 @@ export async function openServedTrail(
 /** Disk space for refused calls, whose number is limited too. */
 const maxSpoolBytes = 64 * 1_048_576
 
-type SinksConfig = BlobsConfig & Pick<RoleConfig<'worker'>, 'audit_checkpoint_sinks'>
-
 /** Opens the sinks whose checkpoints can be read back: folders and buckets. */
 export function openSources(
   context: Pick<RoleContext, 'parts'>,
-  config: SinksConfig,
+  config: Settings<'blobs' | 'checkpoint'>,
 ): CheckpointSource[] {
   return placesOf(config)
     .filter((place) => blobProtocols.has(URL.parse(place)?.protocol ?? ''))
@@ -85,7 +76,7 @@ export function openSources(
 
 const blobProtocols = new Set(['file:', 's3:'])
 
-function placesOf({ audit_checkpoint_sinks = '' }: SinksConfig): string[] {
+function placesOf({ audit_checkpoint_sinks = '' }: Settings<'checkpoint'>): string[] {
   return audit_checkpoint_sinks
     .split(',')
     .map((place) => place.trim())
@@ -94,7 +85,7 @@ function placesOf({ audit_checkpoint_sinks = '' }: SinksConfig): string[] {
 
 function openSink(
   context: Pick<RoleContext, 'parts'>,
-  config: AuditConfig,
+  config: Settings<'blobs' | 'notification'>,
   place: string,
 ): CheckpointSink {
   const protocol = place === 'stdout' ? place : URL.parse(place)?.protocol

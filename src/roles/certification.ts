@@ -10,22 +10,17 @@ import { findNegativeTasks } from '../capabilities/feedback/index.ts'
 import type { Chore, JobHandler } from '../capabilities/jobs/index.ts'
 import { lostBefore } from '../capabilities/ledger/index.ts'
 import type { ErasureTarget } from '../capabilities/storage/index.ts'
-import { ConfigError, type RoleConfig } from '../platform/config/index.ts'
+import { ConfigError, type Settings } from '../platform/config/index.ts'
 import type { Queue } from '../platform/queue/index.ts'
 import type { RoleContext } from './running.ts'
 import type { Stores } from './stores.ts'
-
-type CertificationConfig = Pick<
-  RoleConfig<'worker'>,
-  'certification_key' | 'certification_tasks_max' | 'secret_key'
->
 
 type Ports = Pick<Stores, 'db' | 'ledger'> & { queue: Pick<Queue, 'stats'> }
 
 /** Opens the worker's part of certification: runs certifications, and signs their statements. */
 export function openCertification(
   { clock }: Pick<RoleContext, 'clock'>,
-  config: CertificationConfig,
+  config: Settings<'certification' | 'secret'>,
   { db, ledger, queue }: Ports,
 ): { handlers: JobHandler[]; chores: Chore[]; erasure: ErasureTarget } {
   const handler = certificationHandler({

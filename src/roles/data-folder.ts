@@ -9,6 +9,7 @@ import {
   type RoleConfig,
   readSettingFile,
   SettingFileRefused,
+  type Settings,
 } from '../platform/config/index.ts'
 import {
   assertUsable,
@@ -34,7 +35,7 @@ const pidFile = 'service.pid'
  */
 export async function takeDataFolder(
   { parts }: Pick<RoleContext, 'parts'>,
-  config: Pick<RoleConfig<'all'>, 'data_directory' | 'data_free_bytes_min'>,
+  config: Settings<'folder' | 'embedded'>,
 ): Promise<void> {
   const folder = resolve(config.data_directory)
   await makeFolder(folder)
@@ -86,8 +87,6 @@ function adviceFor({ fault }: FolderUnusable): string {
   }
 }
 
-type KeyConfig = Pick<RoleConfig<'migrate'>, 'operator_key' | 'operator_key_file'>
-
 /** File in the data folder, mode 0600, with the key for an operator beside role `all`. */
 export const operatorKeyFile = 'operator-key'
 
@@ -98,7 +97,9 @@ export const secretKeyFile = 'secret-key'
  * Reads the operator's key from the setting or its file; undefined when neither is set. Throws
  * `ConfigError` when both are set or the file can't be read.
  */
-export async function readConfiguredOperatorKey(config: KeyConfig): Promise<string | undefined> {
+export async function readConfiguredOperatorKey(
+  config: Settings<'operator_key'>,
+): Promise<string | undefined> {
   const { operator_key, operator_key_file: path } = config
   if (path === undefined) return operator_key
   if (operator_key !== undefined) {
@@ -119,7 +120,7 @@ export async function readConfiguredOperatorKey(config: KeyConfig): Promise<stri
  * file.
  */
 export async function readOperatorKey(
-  config: KeyConfig & Pick<RoleConfig<'all'>, 'data_directory'>,
+  config: Settings<'operator_key' | 'folder'>,
 ): Promise<string> {
   const given = await readConfiguredOperatorKey(config)
   if (given !== undefined) return given
@@ -138,9 +139,7 @@ export async function readOperatorKey(
  * Returns the key that encrypts the token-signing keys: the setting, or a key that is generated on
  * the first start and kept in a file of mode 0600.
  */
-export async function readSecretKey(
-  config: Pick<RoleConfig<'all'>, 'secret_key' | 'data_directory'>,
-): Promise<string> {
+export async function readSecretKey(config: Settings<'secret' | 'folder'>): Promise<string> {
   if (config.secret_key !== undefined) return config.secret_key
   const path = join(config.data_directory, secretKeyFile)
   const known = await readOptionalFile(path)
@@ -238,6 +237,6 @@ export function restartCounter(
 }
 
 /** Returns the URL of archives: the setting, or a folder in the data folder. */
-function archivesUrl(config: Pick<RoleConfig<'all'>, 'blobs_url' | 'data_directory'>): string {
+function archivesUrl(config: Settings<'blobs' | 'folder'>): string {
   return config.blobs_url ?? String(pathToFileURL(resolve(join(config.data_directory, 'blobs'))))
 }

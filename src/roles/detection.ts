@@ -4,18 +4,16 @@ import {
   openJudge as openContextJudge,
   startDetection,
 } from '../capabilities/detection/index.ts'
-import type { RoleConfig } from '../platform/config/index.ts'
+import type { Settings } from '../platform/config/index.ts'
 import { openChatModel } from '../platform/models/index.ts'
 import { openReceivers } from './notifications.ts'
 import type { RoleContext } from './running.ts'
 import type { Stores } from './stores.ts'
 
-type DetectionConfig = Pick<RoleConfig<'worker'>, 'detection_busy_percent'>
-
 /** Starts detection, until the role ends. */
 export function openDetection(
   context: Pick<RoleContext, 'clock' | 'logger' | 'metrics' | 'parts'>,
-  config: DetectionConfig,
+  config: Settings<'worker'>,
   {
     db,
     store,
@@ -31,15 +29,10 @@ export function openDetection(
   context.parts.defer(() => detection.stop())
 }
 
-type JudgeConfig = Pick<
-  RoleConfig<'worker'>,
-  'verification_models' | 'judge_budget_cents_per_day' | 'outbound_allowed'
->
-
 /** Opens the judge of lost context, or returns undefined when no model has `use: lost_context`. */
 export function openJudge(
   context: Pick<RoleContext, 'logger' | 'metrics'>,
-  config: JudgeConfig,
+  config: Settings<'verification' | 'notification'>,
   { db }: Pick<Stores, 'db'>,
 ): ContextJudge | undefined {
   const [settings] = config.verification_models.flatMap((one) =>

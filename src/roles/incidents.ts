@@ -5,13 +5,11 @@ import {
   startEvaluator,
 } from '../capabilities/incidents/index.ts'
 import { lostBefore } from '../capabilities/ledger/index.ts'
-import type { RoleConfig } from '../platform/config/index.ts'
+import type { Settings } from '../platform/config/index.ts'
 import type { Queue } from '../platform/queue/index.ts'
 import type { IncidentTables } from '../platform/relational/index.ts'
 import type { RoleContext } from './running.ts'
 import type { Stores } from './stores.ts'
-
-type IncidentConfig = Pick<RoleConfig<'worker'>, 'incident_forget_ms' | 'task_stalled_after_ms'>
 
 /** Wakes the sender of notifications after messages were stored. */
 type WakeSender = { wakeSender: () => void }
@@ -34,7 +32,7 @@ export function openFindingRules(
 /** Starts the evaluator of incident rules, until the role ends. */
 export function openEvaluator(
   context: Pick<RoleContext, 'clock' | 'logger' | 'metrics' | 'parts'>,
-  config: IncidentConfig,
+  config: Settings<'worker' | 'task'>,
   { db, relational, columnar, ledger, queue, wakeSender }: EvaluatorStores & WakeSender,
 ): void {
   const signals = openSignals({

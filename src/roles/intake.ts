@@ -6,12 +6,10 @@ import {
   createCapturePolicies,
 } from '../capabilities/records/capture/index.ts'
 import { newId } from '../kernel/ids.ts'
-import type { RoleConfig } from '../platform/config/index.ts'
+import type { Settings } from '../platform/config/index.ts'
 import type { Queue } from '../platform/queue/index.ts'
 import type { CaptureTables, Kysely } from '../platform/relational/index.ts'
 import type { RoleContext } from './running.ts'
-
-type IntakeConfig = Pick<RoleConfig<'proxy'>, 'record_inflight_bytes_max'>
 
 /** Parts that all ingest paths share: the enqueuer, the ledger reporter, the capture policies. */
 export type Intake = {
@@ -29,7 +27,7 @@ export type Intake = {
 /** Opens the shared parts of the ingest paths. Flushed when the role ends, the ledger last. */
 export function openIntake(
   { metrics, clock, logger, parts }: RoleContext,
-  config: IntakeConfig,
+  config: Settings<'recording'>,
   { queue, db }: { queue: Pick<Queue, 'publish' | 'message_bytes_max'>; db: Kysely<CaptureTables> },
 ): Intake {
   const publish: Queue['publish'] = (message) => queue.publish(message)

@@ -39,14 +39,9 @@ import {
   storeBenchmark,
 } from '../capabilities/store-routing/index.ts'
 import { type Blobs, openBlobs } from '../platform/blobs/index.ts'
-import { ConfigError, type RoleConfig } from '../platform/config/index.ts'
+import { ConfigError, type Settings } from '../platform/config/index.ts'
 import type { RoleContext } from './running.ts'
 import type { Stores } from './stores.ts'
-
-type JobConfig = Pick<
-  RoleConfig<'worker'>,
-  'jobs_max' | 'job_poll_ms' | 'job_lease_ms' | 'job_runs_days' | 'retention_hour' | 'ledger_days'
->
 
 /** Jobs and chores of a capability. */
 export type JobParts = {
@@ -63,7 +58,7 @@ type JobStores = Pick<Stores, 'db' | 'retention' | 'ledger'>
 /** Runs jobs of all kinds until the role ends: those of retention, and those of `others`. */
 export function openJobs(
   context: RoleContext,
-  config: JobConfig,
+  config: Settings<'job' | 'retention'>,
   stores: JobStores,
   others: readonly JobParts[],
 ): void {
@@ -85,7 +80,7 @@ export function openJobs(
 /** Returns the handlers and chores of a worker: those of retention, and those of `others`. */
 export function listJobs(
   context: Pick<RoleContext, 'clock' | 'logger' | 'metrics'>,
-  config: Pick<JobConfig, 'retention_hour' | 'job_runs_days' | 'ledger_days'>,
+  config: Settings<'job' | 'retention'>,
   { db, retention, ledger }: JobStores,
   others: readonly JobParts[],
 ): Pick<JobParts, 'handlers' | 'chores'> {
@@ -111,23 +106,10 @@ export function listJobs(
   }
 }
 
-/** Settings of blobs. */
-export type BlobsConfig = Pick<
-  RoleConfig<'worker'>,
-  | 'blobs_url'
-  | 'blobs_s3_endpoint'
-  | 'blobs_s3_region'
-  | 'blobs_s3_access_key_id'
-  | 'blobs_s3_secret_access_key'
-  | 'blobs_s3_path_style'
-  | 'blobs_s3_attempts_max'
-  | 'blobs_s3_request_timeout_ms'
->
-
 /** Opens the worker's part of archives: their jobs, and the expiry of restored slices. */
 export function openArchives(
   context: RoleContext,
-  config: BlobsConfig & Pick<RoleConfig<'worker'>, 'archive_settle_ms' | 'clickhouse_cluster'>,
+  config: Settings<'blobs' | 'columnar'>,
   { db, columnar }: Pick<Stores, 'db' | 'columnar'>,
 ): { handlers: JobHandler[]; chores: Chore[]; erasure: RestoredStore['erasure'] } {
   const { clock } = context
@@ -149,7 +131,7 @@ export function openArchives(
 /** Builds the dependencies of the archive routes. The API does not read archives itself. */
 export function archiveDeps(
   { clock }: Pick<RoleContext, 'clock'>,
-  config: Pick<RoleConfig<'api'>, 'blobs_url' | 'clickhouse_cluster'>,
+  config: Settings<'blobs' | 'columnar'>,
   { db, columnar }: Pick<Stores, 'db' | 'columnar'>,
 ): ArchiveDeps {
   const restored = openRestoredStore({ columnar, cluster: config.clickhouse_cluster })
@@ -159,7 +141,7 @@ export function archiveDeps(
 /** Opens the store of archives. Returns undefined when none is configured. */
 export function openArchiveBlobs(
   context: Pick<RoleContext, 'parts'>,
-  config: BlobsConfig,
+  config: Settings<'blobs'>,
 ): Blobs | undefined {
   const { blobs_url } = config
   return blobs_url === undefined ? undefined : openBlobsAt(context, { ...config, blobs_url })
@@ -171,7 +153,7 @@ const bucketLimits = { part_bytes: 8 * 1024 * 1024, connect_timeout_ms: 5_000, c
 /** Opens the files of a URL. Closed when the role ends. */
 export function openBlobsAt(
   context: Pick<RoleContext, 'parts'>,
-  config: BlobsConfig & { blobs_url: string },
+  config: Settings<'blobs'> & { blobs_url: string },
 ): Blobs {
   const blobs = openBlobs({
     url: config.blobs_url,
@@ -187,7 +169,7 @@ export function openBlobsAt(
   return blobs
 }
 
-function readCredentials(config: BlobsConfig) {
+function readCredentials(config: Settings<'blobs'>) {
   const { blobs_s3_access_key_id: access_key_id, blobs_s3_secret_access_key } = config
   if (access_key_id === undefined && blobs_s3_secret_access_key === undefined) return undefined
   if (access_key_id === undefined || blobs_s3_secret_access_key === undefined) {

@@ -3,7 +3,7 @@ import type { CompletionProxy } from '../capabilities/edge/proxy/index.ts'
 import type { EventHub } from '../capabilities/events/index.ts'
 import { problem } from '../kernel/problem.ts'
 import { sleep } from '../kernel/time.ts'
-import { type RoleConfig, version } from '../platform/config/index.ts'
+import { type Settings, version } from '../platform/config/index.ts'
 import {
   createHttpServer,
   frontPageRoute,
@@ -15,18 +15,7 @@ import {
 } from '../platform/http/index.ts'
 import { nameSetting, type RoleContext } from './running.ts'
 
-type ListenConfig = Pick<
-  RoleConfig<'api'>,
-  | 'http_host'
-  | 'http_port'
-  | 'http_body_bytes_max'
-  | 'http_rate_per_minute_max'
-  | 'http_anonymous_rate_per_minute_max'
-  | 'http_hsts_max_age_s'
-  | 'audit_refusals_per_minute_max'
-  | 'http_trusted_proxies'
-  | 'grace_period_ms'
-> & {
+type ListenConfig = Settings<'process' | 'http'> & {
   /** Unknown to role `proxy`. */
   public_url?: string | undefined
 }

@@ -5,7 +5,7 @@ import type { MoveSource } from '../capabilities/move/index.ts'
 import type { Blobs } from '../platform/blobs/index.ts'
 import { type ColumnarServer, columnarSchemaStatus } from '../platform/columnar/index.ts'
 import type { RoleConfig } from '../platform/config/index.ts'
-import { assertSchemaCurrent, MigrationRefused } from '../platform/migrations/index.ts'
+import { MigrationRefused, refuseNewer, type SchemaStatus } from '../platform/migrations/index.ts'
 import { type Relational, relationalSchemaStatus } from '../platform/relational/index.ts'
 import { secretKeyFile, startServers, takeDataFolder } from './data-folder.ts'
 import { openBlobsAt } from './jobs.ts'
@@ -46,7 +46,10 @@ export async function openEmbedded(context: RoleContext, config: Config): Promis
   )
   const relational = openPostgres(context, embedded)
   const columnar = openClickHouse(context, embedded)
-  await assertCurrent(relational, columnar)
+  await assertCurrent(async () => [
+    await relationalSchemaStatus(relational),
+    await columnarSchemaStatus({ columnar }),
+  ])
   return {
     identity: await readIdentity(relational),
     postgres_url: postgresUrl(embedded),
@@ -81,20 +84,22 @@ async function assertInstallation(folder: string): Promise<void> {
   }
 }
 
-async function assertCurrent(
-  relational: Relational<Tables>,
-  columnar: ColumnarServer,
-): Promise<void> {
+/** Throws MoveRefused unless the stores have the schema of this code. */
+export async function assertCurrent(readStores: () => Promise<SchemaStatus[]>): Promise<void> {
   try {
-    assertSchemaCurrent(await relationalSchemaStatus(relational))
-    assertSchemaCurrent(await columnarSchemaStatus({ columnar }))
+    const stores = await readStores()
+    stores.forEach(refuseNewer)
+    if (stores.every(({ pending }) => pending.length === 0)) return
   } catch (cause) {
     if (!(cause instanceof MigrationRefused)) throw cause
     throw new MoveRefused(
-      `the embedded installation has another version (${cause.message}). Start it once with this version of Looptrace, stop it, and run the move again.`,
+      `this version of Looptrace cannot read the embedded installation (${cause.message}). Move it with the version that made its schema, or start the cluster with empty stores.`,
       { cause },
     )
   }
+  throw new MoveRefused(
+    'the embedded installation has an earlier schema. Start it once with this version of Looptrace, stop it, and run the move again.',
+  )
 }
 
 async function readIdentity({ pool }: Relational<Tables>): Promise<MoveSource> {

@@ -8,16 +8,11 @@ import {
   startNotifications,
 } from '../capabilities/incidents/index.ts'
 import type { Chore } from '../capabilities/jobs/index.ts'
-import { ConfigError, type RoleConfig } from '../platform/config/index.ts'
+import { ConfigError, type Settings } from '../platform/config/index.ts'
 import { type Mailer, openMailer, SmtpUrlRefused } from '../platform/mail/index.ts'
 import { type Outbound, openOutbound, parseAllowedNetwork } from '../platform/outbound/index.ts'
 import type { RoleContext } from './running.ts'
 import type { Stores } from './stores.ts'
-
-type NotificationConfig = Pick<
-  RoleConfig<'worker'>,
-  'secret_key' | 'outbound_allowed' | 'public_url'
->
 
 const hour_ms = 3_600_000
 
@@ -27,7 +22,7 @@ const hour_ms = 3_600_000
  */
 export function openNotifications(
   context: Pick<RoleContext, 'logger' | 'metrics' | 'parts'>,
-  config: NotificationConfig,
+  config: Settings<'secret' | 'notification' | 'mail'>,
   { db, relational, columnar, mailer }: SenderStores,
 ): { wakeSender: () => void; handlers: []; chores: Chore[] } {
   const sender = {
@@ -63,7 +58,7 @@ export function openNotifications(
 type SenderStores = Pick<Stores, 'db' | 'relational' | 'columnar'> & { mailer: Mailer }
 
 /** Opens the client of receivers: public addresses, and networks of LOOPTRACE_OUTBOUND_ALLOWED. */
-export function openReceivers(config: Pick<NotificationConfig, 'outbound_allowed'>): Outbound {
+export function openReceivers(config: Settings<'notification'>): Outbound {
   return openAllowed(config, [])
 }
 
@@ -72,7 +67,7 @@ export function openReceivers(config: Pick<NotificationConfig, 'outbound_allowed
  * otherwise the addresses of receivers. Returns undefined without an issuer.
  */
 export function openIssuerOutbound(
-  config: Pick<NotificationConfig, 'outbound_allowed'> & { oidc_issuer?: string | undefined },
+  config: Settings<'notification'> & { oidc_issuer?: string | undefined },
 ): Outbound | undefined {
   const { oidc_issuer } = config
   if (oidc_issuer === undefined) return undefined
@@ -80,7 +75,7 @@ export function openIssuerOutbound(
 }
 
 function openAllowed(
-  { outbound_allowed = '' }: Pick<NotificationConfig, 'outbound_allowed'>,
+  { outbound_allowed = '' }: Settings<'notification'>,
   trusted_hosts: readonly string[],
 ): Outbound {
   const networks = outbound_allowed.split(',').map((network) => network.trim())
@@ -93,12 +88,10 @@ function openAllowed(
   }
 }
 
-type MailConfig = Pick<RoleConfig<'api'>, 'smtp_url' | 'mail_from' | 'public_url'>
-
 /** Opens the mailer of the settings. Throws ConfigError when they are incomplete or invalid. */
 export function openConfiguredMailer(
   { logger, metrics }: Pick<RoleContext, 'logger' | 'metrics'>,
-  { smtp_url, mail_from: from, public_url }: MailConfig,
+  { smtp_url, mail_from: from, public_url }: Settings<'mail'>,
 ): Mailer {
   if (smtp_url !== undefined && (from === undefined || public_url === undefined)) {
     const name = from === undefined ? 'LOOPTRACE_MAIL_FROM' : 'LOOPTRACE_PUBLIC_URL'

@@ -42,7 +42,7 @@ type OnboardingParts = Pick<Stores, 'db' | 'columnar' | 'ledger'> & {
 /** Opens the dependencies of onboarding. Running scenarios end when the role ends. */
 export function openOnboarding(
   context: RoleContext,
-  config: OnboardingConfig,
+  config: RoleConfig<'api'>,
   built: OnboardingParts,
 ): OnboardingRoutesDeps {
   const { clock, logger, parts } = context
@@ -58,10 +58,6 @@ export function openOnboarding(
   }
 }
 
-/** Settings of the proxy of the scenario. */
-export type OnboardingConfig = Parameters<typeof listen>[1] &
-  Pick<RoleConfig<'api'>, 'record_inflight_bytes_max'>
-
 /** The only client is the scenario itself. */
 const unlimited = { http_rate_per_minute_max: 0, http_anonymous_rate_per_minute_max: 0 }
 /** Time-out of a call of the scenario, whose provider answers at once. */
@@ -76,7 +72,7 @@ const call_ms_max = 15_000
  */
 async function playThroughProxy(
   context: RoleContext,
-  config: OnboardingConfig,
+  config: RoleConfig<'api'>,
   scenario: Pick<OnboardingParts, 'intake' | 'publisher'> & { run: Parameters<PlayScenario>[0] },
 ): ReturnType<PlayScenario> {
   const { project_id, run_id, signal } = scenario.run
@@ -107,7 +103,7 @@ async function playThroughProxy(
 
 function openScenarioRecorder(
   { clock, metrics, logger, parts }: RoleContext,
-  config: OnboardingConfig,
+  config: RoleConfig<'api'>,
   { intake, publisher }: Pick<OnboardingParts, 'intake' | 'publisher'>,
 ) {
   const recorder = createRecorder({

@@ -27,7 +27,7 @@ import {
 } from '../capabilities/edge/proxy/index.ts'
 import { createPricing } from '../capabilities/records/pricing/index.ts'
 import { newId } from '../kernel/ids.ts'
-import { ConfigError, type RoleConfig } from '../platform/config/index.ts'
+import { ConfigError, type RoleConfig, type Settings } from '../platform/config/index.ts'
 import { AddressUnavailable } from '../platform/http/index.ts'
 import { type Outbound, portsOf } from '../platform/outbound/index.ts'
 import type { Queue } from '../platform/queue/index.ts'
@@ -65,15 +65,13 @@ export function startProxy(config: RoleConfig<'proxy'>, stop: AbortSignal): Prom
   })
 }
 
-type EdgeConfig = Omit<RoleConfig<'proxy'>, 'nats_url'>
-
 /**
  * Opens the recorder, which packs records into queue messages, or passes them to the intake if the
  * capture policy of the project omits something. Flushed when the role ends, before the intake.
  */
 export function openRecorder(
   { metrics, clock, logger, parts }: RoleContext,
-  config: EdgeConfig,
+  config: RoleConfig<'proxy'>,
   { queue, intake }: { queue: Pick<Queue, 'publish' | 'message_bytes_max'>; intake: Intake },
 ): Recorder {
   const recorder = createRecorder({
@@ -97,7 +95,7 @@ export function openRecorder(
 /** Creates the proxy. `listen` drains and closes it. */
 export function openProxy(
   context: Pick<RoleContext, 'metrics' | 'clock' | 'logger' | 'parts' | 'checks'>,
-  config: EdgeConfig,
+  config: RoleConfig<'proxy'>,
   { keys, recorder }: { keys: ProjectKeys; recorder: Recorder },
 ): CompletionProxy {
   const { metrics, clock, logger } = context
@@ -132,7 +130,7 @@ export function openProxy(
  */
 function openProviders(
   { metrics, logger, parts, checks }: Pick<RoleContext, 'metrics' | 'logger' | 'parts' | 'checks'>,
-  { providers_file: path, providers_reload_ms: reload_ms }: EdgeConfig,
+  { providers_file: path, providers_reload_ms: reload_ms }: RoleConfig<'proxy'>,
   outbound: Outbound,
 ): ProvidersFile | undefined {
   let file: ProvidersFile | undefined
@@ -151,17 +149,6 @@ function openProviders(
   }
 }
 
-type OtlpConfig = Pick<
-  RoleConfig<'proxy'>,
-  | 'otlp_grpc_host'
-  | 'otlp_grpc_port'
-  | 'otlp_body_bytes_max'
-  | 'otlp_inflight_bytes_max'
-  | 'otlp_body_idle_timeout_ms'
-  | 'otlp_requests_per_minute_max'
-  | 'cost_source'
->
-
 /** Further calls of a connection wait in the client. A connection without an answer to a ping is closed. */
 const grpcLimits = { streams_max: 128, keepalive_ms: 60_000 }
 
@@ -175,7 +162,7 @@ type OtlpParts = {
 /** Opens the OTLP receiver and listens for gRPC. `listen` drains both. */
 export async function openOtlp(
   context: Pick<RoleContext, 'metrics' | 'clock' | 'logger' | 'parts' | 'ports'>,
-  config: OtlpConfig,
+  config: Settings<'otlp' | 'cost'>,
   { keys, intake, grpc_is_optional = false }: OtlpParts,
 ): Promise<OtlpService> {
   const { metrics, clock, logger, parts, ports } = context
@@ -206,7 +193,7 @@ export async function openOtlp(
 /** Listens for gRPC. Returns undefined when it is disabled, or optional and its port is in use. */
 async function listenGrpc(
   receiver: OtlpReceiver,
-  config: OtlpConfig,
+  config: Settings<'otlp' | 'cost'>,
   { logger, grpc_is_optional }: { logger: Logger; grpc_is_optional: boolean },
 ): Promise<OtlpGrpcServer | undefined> {
   if (config.otlp_grpc_port === undefined) return undefined

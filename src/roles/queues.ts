@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { keepLedgerMessage } from '../capabilities/ledger/index.ts'
-import { ConfigError, type RoleConfig } from '../platform/config/index.ts'
+import { ConfigError, type Settings } from '../platform/config/index.ts'
 import {
   type BroadcastingQueue,
   migrateJetStream,
@@ -15,18 +15,13 @@ import {
 import type { IngestTables, Kysely } from '../platform/relational/index.ts'
 import type { RoleContext } from './running.ts'
 
-type QueueConfig = Pick<
-  RoleConfig<'worker'>,
-  'nats_url' | 'nats_credentials_file' | 'nats_replicas' | 'queue_bytes_max' | 'queue_dedupe_ms'
->
-
 /**
  * Opens the queue in NATS. Closed when the role ends. Missing streams are created, unless
  * `may_create` is false; those that exist stay as they are.
  */
 export async function openClusterQueue(
   context: RoleContext,
-  config: QueueConfig,
+  config: Settings<'queue'>,
   { may_create = true }: { may_create?: boolean } = {},
 ): Promise<BroadcastingQueue> {
   const options = await jetStreamOptions(context, config)
@@ -43,7 +38,7 @@ export async function openClusterQueue(
  */
 export async function migrateQueue(
   context: Pick<RoleContext, 'logger'>,
-  config: QueueConfig,
+  config: Settings<'queue'>,
   { may_shrink }: { may_shrink: boolean },
 ): Promise<void> {
   const { logger } = context
@@ -66,7 +61,10 @@ export async function migrateQueue(
   }
 }
 
-async function jetStreamOptions({ logger }: Pick<RoleContext, 'logger'>, config: QueueConfig) {
+async function jetStreamOptions(
+  { logger }: Pick<RoleContext, 'logger'>,
+  config: Settings<'queue'>,
+) {
   if (config.nats_url === undefined) {
     throw new ConfigError('LOOPTRACE_NATS_URL: missing, expected the NATS servers of the cluster')
   }
@@ -96,7 +94,7 @@ export function queueFileIn(data_directory: string): string {
 /** Opens the queue in a file of the data folder. Closed when the role ends. */
 export async function openFileQueue(
   context: RoleContext,
-  config: QueueConfig & { data_directory: string },
+  config: Settings<'queue' | 'folder'>,
 ): Promise<BroadcastingQueue> {
   const queue = await openSqliteQueue({
     path: queueFileIn(config.data_directory),
@@ -108,11 +106,6 @@ export async function openFileQueue(
   watchQueue(context, queue)
   return queue
 }
-
-type SpoolConfig = Pick<
-  RoleConfig<'proxy'>,
-  'data_directory' | 'spool_bytes_max' | 'drain_delay_ms' | 'grace_period_ms'
->
 
 type SpoolParts = {
   queue: Queue
@@ -128,7 +121,7 @@ type SpoolParts = {
  */
 export async function withFileSpool(
   context: RoleContext,
-  config: SpoolConfig,
+  config: Settings<'process' | 'recording' | 'folder'>,
   { queue, db, role }: SpoolParts,
 ): Promise<SpooledPublisher> {
   const { logger, metrics, parts } = context
@@ -163,7 +156,7 @@ export async function withFileSpool(
 /** Returns the rest of the grace period, in milliseconds, at the time of the call. */
 function graceOf(
   { stop }: Pick<RoleContext, 'stop'>,
-  { drain_delay_ms, grace_period_ms }: SpoolConfig,
+  { drain_delay_ms, grace_period_ms }: Settings<'process'>,
 ): () => number {
   let told_ms: number | undefined
   const tell = () => {

@@ -1,5 +1,5 @@
 import { type Clock, sleep, systemClock } from '../kernel/time.ts'
-import type { Role, RoleConfig } from '../platform/config/index.ts'
+import type { Settings } from '../platform/config/index.ts'
 import {
   AddressUnavailable,
   assertAddressFree,
@@ -43,16 +43,6 @@ export type RoleContext = {
   fail: (error: Error) => void
 }
 
-type ProcessConfig = Pick<
-  RoleConfig<Role>,
-  | 'log_level'
-  | 'log_format'
-  | 'otlp_traces_url'
-  | 'management_host'
-  | 'management_port'
-  | 'drain_delay_ms'
->
-
 /** The role was stopped during its start. */
 export class StartStopped extends Error {
   override readonly name = 'StartStopped'
@@ -64,7 +54,7 @@ export class StartStopped extends Error {
  */
 export async function run(
   role: string,
-  config: ProcessConfig,
+  config: Settings<'process'>,
   stop: AbortSignal,
   start: (context: RoleContext) => Promise<void>,
 ): Promise<Running> {
@@ -90,7 +80,7 @@ export async function run(
   }
 }
 
-async function serveManagement(context: RoleContext, config: ProcessConfig): Promise<void> {
+async function serveManagement(context: RoleContext, config: Settings<'process'>): Promise<void> {
   const { management_host: host, management_port } = config
   const management = await createManagementServer({
     ...{ host, port: management_port },
@@ -136,7 +126,7 @@ async function untilStarted(
 /** Creates the context of a command that runs once and serves nothing. */
 export function oneShotContext(
   role: string,
-  { log_level: level, log_format: format }: Pick<RoleConfig<Role>, 'log_level' | 'log_format'>,
+  { log_level: level, log_format: format }: Settings<'process'>,
   parts: AsyncDisposableStack,
 ): RoleContext {
   return {
@@ -176,12 +166,7 @@ export function nameSetting(prefix: AddressSettings): (error: unknown) => never 
 }
 
 /** Throws AddressUnavailable when the role cannot listen. For use before servers are started. */
-export async function assertAddressesFree(
-  config: Pick<
-    RoleConfig<'all'>,
-    'http_host' | 'http_port' | 'management_host' | 'management_port'
-  >,
-): Promise<void> {
+export async function assertAddressesFree(config: Settings<'process' | 'http'>): Promise<void> {
   const { http_host, http_port, management_host, management_port } = config
   await assertAddressFree(http_host, http_port).catch(nameSetting('LOOPTRACE_HTTP'))
   await assertAddressFree(management_host, management_port).catch(

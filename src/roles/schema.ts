@@ -13,7 +13,12 @@ import {
   columnarSchemaStatus,
   migrateColumnar,
 } from '../platform/columnar/index.ts'
-import { ConfigError, loadConfig, type RoleConfig } from '../platform/config/index.ts'
+import {
+  ConfigError,
+  loadConfig,
+  type RoleConfig,
+  type Settings,
+} from '../platform/config/index.ts'
 import {
   assertSchemaCurrent,
   MigrationRefused,
@@ -36,24 +41,13 @@ import {
   type Tables,
 } from './stores.ts'
 
-type SchemaConfig = Pick<
-  RoleConfig<'migrate'>,
-  | 'postgres_url'
-  | 'clickhouse_cluster'
-  | 'bootstrap_email'
-  | 'bootstrap_password'
-  | 'bootstrap_project_id'
-  | 'bootstrap_project_key'
-  | 'operator_key'
->
-
 /**
  * Migrates both stores to this code's schema, and creates the first login if it is missing. Then
  * `deliver` receives its secrets, once, before they are valid. Safe to run concurrently.
  */
 export async function migrateStores(
   context: Pick<RoleContext, 'logger' | 'clock' | 'stop'>,
-  config: SchemaConfig,
+  config: Settings<'relational' | 'columnar' | 'access' | 'operator_key'>,
   stores: { relational: Relational<Tables>; columnar: ColumnarServer },
   deliver: Deliver,
 ): Promise<void> {
@@ -96,7 +90,7 @@ export async function migrateStores(
 /** Creates the first login, and adds given secrets that the store does not know. */
 async function bootstrapStores(
   { logger, clock }: Pick<RoleContext, 'logger' | 'clock'>,
-  config: SchemaConfig,
+  config: Settings<'relational' | 'columnar' | 'access' | 'operator_key'>,
   { db, deliver }: Pick<Relational<Tables>, 'db'> & { deliver: Deliver },
 ): Promise<void> {
   await bootstrap({

@@ -13,7 +13,7 @@ import {
   columnarSchemaStatus,
   openColumnar,
 } from '../platform/columnar/index.ts'
-import { ConfigError, type RoleConfig } from '../platform/config/index.ts'
+import { ConfigError, type Settings } from '../platform/config/index.ts'
 import type { HealthCheck } from '../platform/http/index.ts'
 import {
   type AccessTables,
@@ -62,16 +62,6 @@ export type Tables = AccessTables &
   VerificationTables &
   CertificationTables
 
-type RelationalConfig = Pick<
-  RoleConfig<'worker'>,
-  'postgres_url' | 'postgres_pool_max' | 'postgres_statement_timeout_ms'
->
-
-type ColumnarConfig = Pick<
-  RoleConfig<'worker'>,
-  'clickhouse_url' | 'clickhouse_username' | 'clickhouse_password' | 'clickhouse_database'
->
-
 /** Requests fail fast while PostgreSQL is unavailable. */
 const connect_timeout_ms = 5_000
 
@@ -79,7 +69,10 @@ const connect_timeout_ms = 5_000
 const requestLimits = { request_timeout_ms: 30_000, connections_max: 10 }
 
 /** Opens PostgreSQL. Closed when the role ends. */
-export function openPostgres(context: RoleContext, config: RelationalConfig): Relational<Tables> {
+export function openPostgres(
+  context: RoleContext,
+  config: Settings<'relational'>,
+): Relational<Tables> {
   const relational = openRelational<Tables>({
     url: postgresUrl(config),
     pool_max: config.postgres_pool_max,
@@ -92,7 +85,7 @@ export function openPostgres(context: RoleContext, config: RelationalConfig): Re
 }
 
 /** Opens ClickHouse. Closed when the role ends. */
-export function openClickHouse(context: RoleContext, config: ColumnarConfig): ColumnarServer {
+export function openClickHouse(context: RoleContext, config: Settings<'columnar'>): ColumnarServer {
   const columnar = openColumnar({
     url: clickHouseUrl(config),
     username: config.clickhouse_username,
@@ -109,7 +102,7 @@ export function openClickHouse(context: RoleContext, config: ColumnarConfig): Co
 /** Opens both stores, and adds their readiness checks. */
 export function openStores(
   context: RoleContext,
-  config: RelationalConfig & ColumnarConfig,
+  config: Settings<'relational' | 'columnar'>,
 ): Stores {
   const relational = openPostgres(context, config)
   const columnar = openClickHouse(context, config)
@@ -160,14 +153,14 @@ export type Stores = {
 }
 
 /** Returns the URL of PostgreSQL. Throws ConfigError when it is missing. */
-export function postgresUrl({ postgres_url }: Pick<RelationalConfig, 'postgres_url'>): string {
+export function postgresUrl({ postgres_url }: Settings<'relational'>): string {
   if (postgres_url !== undefined) return postgres_url
   throw new ConfigError(
     'LOOPTRACE_POSTGRES_URL: missing, expected postgres://user:password@host/db',
   )
 }
 
-function clickHouseUrl({ clickhouse_url }: Pick<ColumnarConfig, 'clickhouse_url'>): string {
+function clickHouseUrl({ clickhouse_url }: Settings<'columnar'>): string {
   if (clickhouse_url !== undefined) return clickhouse_url
   throw new ConfigError('LOOPTRACE_CLICKHOUSE_URL: missing, expected http://host:8123')
 }

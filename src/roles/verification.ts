@@ -16,23 +16,19 @@ import {
   verificationHandler,
   verificationRoutes,
   verifyQuietTasksChore,
-  type WebConfig,
 } from '../capabilities/verification/index.ts'
 import {
   createIndexer,
   type KnowledgeDeps,
-  type KnowledgeLimits,
   knowledgeBaseRoutes,
 } from '../capabilities/verification/knowledge-base/index.ts'
-import type { RoleConfig } from '../platform/config/index.ts'
+import type { Settings } from '../platform/config/index.ts'
 import type { Route } from '../platform/http/index.ts'
 import type { Outbound } from '../platform/outbound/index.ts'
 import type { DetectionTables } from '../platform/relational/index.ts'
 import { openReceivers } from './notifications.ts'
 import type { RoleContext } from './running.ts'
 import type { Stores } from './stores.ts'
-
-export type VerificationApiConfig = KnowledgeLimits & VerificationConfig
 
 /** Dependencies of the routes under `/api/v1/verification`. */
 export type VerificationApi = { runs: VerificationRoutesDeps; knowledge: KnowledgeDeps }
@@ -45,7 +41,7 @@ const nanoDollarsPerCent = 10_000_000n
 /** Opens the API's part of verification. Workers execute its runs. */
 export function openVerificationApi(
   { clock, parts }: Pick<RoleContext, 'clock' | 'parts'>,
-  config: VerificationApiConfig,
+  config: Settings<'verification' | 'knowledge'>,
   ports: VerificationStores & { outbound: Outbound; onFindings: OnFindings },
 ): VerificationApi {
   const { db, store, records, onFindings } = ports
@@ -75,13 +71,10 @@ export function verificationApiRoutes({ runs, knowledge }: VerificationApi): Rou
   return [...verificationRoutes(runs), ...knowledgeBaseRoutes(knowledge)]
 }
 
-type VerificationConfig = WebConfig &
-  Pick<RoleConfig<'worker'>, 'verification_models' | 'verification_budget_cents_per_day'>
-
 /** Opens the worker's part of verification: runs, policies of projects, vectors of documents. */
 export function openVerification(
   context: Pick<RoleContext, 'clock' | 'logger' | 'metrics' | 'parts'>,
-  config: VerificationConfig & Pick<RoleConfig<'worker'>, 'outbound_allowed'>,
+  config: Settings<'verification' | 'notification'>,
   { db, store, records, onFindings }: VerificationStores & { onFindings: OnFindings },
 ): { handlers: JobHandler[]; chores: Chore[]; retention: RetentionTarget } {
   const { clock, logger, metrics } = context
@@ -117,7 +110,7 @@ export function openVerification(
 /** Opens the models and verifiers of a process. The API opens them to describe and to estimate. */
 function openVerifying(
   { parts }: Pick<RoleContext, 'parts'>,
-  config: WebConfig & Pick<RoleConfig<'worker'>, 'verification_models'>,
+  config: Settings<'verification'>,
   { db, outbound }: Pick<Stores, 'db'> & { outbound: Outbound },
 ) {
   const models = openModels(config.verification_models, outbound)
@@ -126,6 +119,6 @@ function openVerifying(
   return { models, verifiers: openVerifiers({ db, models, web }) }
 }
 
-function budgetOf(config: Pick<RoleConfig<'worker'>, 'verification_budget_cents_per_day'>): bigint {
+function budgetOf(config: Settings<'verification'>): bigint {
   return BigInt(config.verification_budget_cents_per_day) * nanoDollarsPerCent
 }

@@ -2,7 +2,7 @@ import { rm, writeFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import type { BootstrapSecrets, FirstLinks } from '../capabilities/access/index.ts'
 import { type ProjectKeys, proxyRoutes, type Recorder } from '../capabilities/edge/proxy/index.ts'
-import type { RoleConfig } from '../platform/config/index.ts'
+import type { RoleConfig, Settings } from '../platform/config/index.ts'
 import { createMetrics } from '../platform/telemetry/index.ts'
 import { readOptionalFile } from './data-folder.ts'
 import { listen } from './listen.ts'
@@ -67,17 +67,16 @@ ${sample}
 `
 }
 
-type SampleConfig = Pick<RoleConfig<'all'>, 'data_directory' | 'demo'>
-
 /**
  * File in the data folder from the first login until the sample run starts, so that it runs once.
  */
-const pendingFile = ({ data_directory }: SampleConfig) => join(data_directory, 'sample-run-pending')
+const pendingFile = ({ data_directory }: Settings<'folder'>) =>
+  join(data_directory, 'sample-run-pending')
 
 /** Returns the first login of the data folder; undefined without its file. */
 export async function readFirstLogin({
   data_directory,
-}: Pick<SampleConfig, 'data_directory'>): Promise<BootstrapSecrets | undefined> {
+}: Settings<'folder'>): Promise<BootstrapSecrets | undefined> {
   const login = await readOptionalFile(join(data_directory, firstLoginFile))
   return login === undefined ? undefined : JSON.parse(login)
 }
@@ -97,13 +96,13 @@ export function consoleUrl(
 }
 
 /** Records at the first login that the sample run is pending. */
-export async function markSamplePending(config: SampleConfig): Promise<void> {
+export async function markSamplePending(config: Settings<'folder' | 'embedded'>): Promise<void> {
   if (config.demo) await writeFile(pendingFile(config), '')
 }
 
 /** Returns the first login while the sample run is pending, and undefined after it has started. */
 export async function readPendingSample(
-  config: SampleConfig,
+  config: Settings<'folder' | 'embedded'>,
 ): Promise<BootstrapSecrets | undefined> {
   if (!config.demo || (await readOptionalFile(pendingFile(config))) === undefined) return undefined
   return readFirstLogin(config)

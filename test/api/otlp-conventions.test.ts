@@ -28,7 +28,7 @@ describe.each([
     const row = await rowOf(given)
     expect(row).toMatchObject({
       source: 'otlp',
-      contract_version: 'phase9-otlp-v1.4',
+      contract_version: 'phase9-otlp-v1',
       status: 'ok',
       ...given.row,
     })

@@ -47,7 +47,7 @@ describe('the contract', () => {
     expect(status).toBe(200)
     expect(body).toEqual(JSON.parse(JSON.stringify(currentContract)))
     expect(body).toMatchObject({
-      version: 'phase9-otlp-v1.4',
+      version: 'phase9-otlp-v1',
       direction: 'otlp_to_observability',
       w3c_propagation: {
         traceparent: 'obs_correlations.correlation_type=w3c_traceparent',
@@ -83,7 +83,7 @@ describe('the explanation', () => {
       expect(body).toMatchObject({
         trace_id: mapped.trace_id,
         observation_id: mapped.observation_id,
-        contract_version: 'phase9-otlp-v1.4',
+        contract_version: 'phase9-otlp-v1',
       })
       const fields = body['fields'] as Record<string, unknown>[]
       expect(fields.find(({ field }) => field === 'model_requested')).toEqual({

@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { markDue } from '../../src/capabilities/detection/index.ts'
-import { phase9OtlpV1x1 } from '../../src/capabilities/edge/otlp/mapping/contracts/phase9-otlp-v1-1.ts'
 import { createRowReader } from '../../src/capabilities/edge/otlp/mapping/read-again.ts'
 import { ingestMeters } from '../../src/capabilities/ingest/meters.ts'
 import {
@@ -23,6 +22,7 @@ import { allTenants } from '../support/all-tenants.ts'
 import { migratedClickHouse } from '../support/clickhouse.ts'
 import { noErasures } from '../support/ingest.ts'
 import {
+  earlierContract,
   mappedRequest,
   otlpRequest,
   otlpSpan,
@@ -41,7 +41,7 @@ const { db } = openRelational<TaskTables>({
   logger: createLogger({ role: 'test', level: 'silent' }),
 })
 const pricing = createPricing()
-const mapper = testMapper({ pricing, contract: phase9OtlpV1x1 as never })
+const mapper = testMapper({ pricing, contract: earlierContract })
 let columnar: ColumnarServer
 let ports: RepairPorts
 let stale: bigint[] = []

@@ -38,7 +38,7 @@ describe.each(libraries)('$library of $language', (library) => {
   const everywhere: Row = {
     type: 'generation',
     source: 'otlp',
-    contract_version: 'phase9-otlp-v1.4',
+    contract_version: 'phase9-otlp-v1',
     provider: 'openai',
     model_requested: askedModel,
     service_name: 'parcel-desk',

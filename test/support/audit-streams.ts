@@ -20,6 +20,8 @@ export function streamConfig(given: Partial<StreamConfig>): StreamConfig {
     audit_stream_records_max: 20,
     audit_stream_body_bytes_max: 1_048_576,
     audit_stream_timeout_ms: 1_000,
+    audit_checkpoint_poll_ms: 1_000,
+    audit_days: 0,
     outbound_allowed: undefined,
     ...given,
   }

@@ -5,6 +5,10 @@ import type {
   OtlpSpan,
   OtlpValue,
 } from '../../src/capabilities/edge/otlp/contract.ts'
+import type {
+  FieldRule,
+  MappingContract,
+} from '../../src/capabilities/edge/otlp/mapping/contracts/contract-shape.ts'
 import { currentContract } from '../../src/capabilities/edge/otlp/mapping/contracts/registry.ts'
 import { createMapper } from '../../src/capabilities/edge/otlp/mapping/create-mapper.ts'
 import type {
@@ -87,6 +91,45 @@ export function otlpRequest<Item>(
     first_rejection: '',
     warnings: new Map(),
   }
+}
+
+const addedKeys = [
+  'gen_ai.usage.input_cached_tokens',
+  'gen_ai.usage.input_cache_creation_tokens',
+  'gen_ai.usage.thinking_tokens',
+  'gen_ai.usage.total_cost',
+  'gen_ai.cost.total_cost',
+  'litellm.cost.total',
+]
+const addedFields = [
+  'input_audio_tokens',
+  'cache_read_audio_tokens',
+  'output_audio_tokens',
+  'input_image_tokens',
+  'cache_write_5m_tokens',
+  'cache_write_1h_tokens',
+  'service_tier',
+  'response_id',
+]
+
+function earlierRule(name: string, { sources, ...rule }: FieldRule): FieldRule {
+  const isAdded = addedFields.includes(name)
+  const known = sources.filter((one) => !('key' in one && addedKeys.includes(one.key)))
+  return { ...rule, sources: isAdded ? [] : known }
+}
+
+const { span_level } = currentContract
+
+/** A contract before the current one: it lacks sources and whole fields that were added since. */
+export const earlierContract: MappingContract = {
+  ...currentContract,
+  version: 'phase9-otlp-v0',
+  span_level: {
+    ...span_level,
+    fields: Object.fromEntries(
+      Object.entries(span_level.fields).map(([name, rule]) => [name, earlierRule(name, rule)]),
+    ) as MappingContract['span_level']['fields'],
+  },
 }
 
 /** A mapper of the current contract, without prices by default. */

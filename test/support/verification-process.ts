@@ -37,6 +37,7 @@ const { handlers, chores } = openVerification(
   {
     outbound_allowed: `127.0.0.0/8:${judge.port}`,
     verification_budget_cents_per_day: 1_000,
+    judge_budget_cents_per_day: 0,
     verification_search_url: undefined,
     verification_search_cents_per_thousand_queries: 0,
     verification_models: [

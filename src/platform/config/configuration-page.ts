@@ -2,77 +2,21 @@ import type { z } from 'zod'
 import { variableOf } from './load-config.ts'
 import { roleSchemas } from './roles.ts'
 import { settingNotes } from './setting.ts'
-import {
-  accessSettings,
-  knowledgeSettings,
-  mailSettings,
-  querySettings,
-  taskSettings,
-} from './settings/api-settings.ts'
-import { certificationSettings } from './settings/certification-settings.ts'
-import { cliSettings, smokeSettings } from './settings/client-settings.ts'
-import {
-  costSettings,
-  ingestSettings,
-  otlpSettings,
-  proxySettings,
-  recordingSettings,
-} from './settings/edge-settings.ts'
-import { operatorKeySettings, operatorSettings } from './settings/operator-settings.ts'
-import { embeddedSettings, httpSettings, processSettings } from './settings/process-settings.ts'
-import {
-  blobsSettings,
-  columnarSettings,
-  queueSettings,
-  relationalSettings,
-} from './settings/store-settings.ts'
-import { verificationSettings } from './settings/verification-settings.ts'
-import {
-  auditSettings,
-  jobSettings,
-  notificationSettings,
-  workerSettings,
-} from './settings/worker-settings.ts'
+import { settingGroups } from './setting-groups.ts'
 
-const sections: readonly (readonly [heading: string, group: Record<string, z.ZodType>])[] = [
-  ['Every process', processSettings],
-  ['HTTP', httpSettings],
-  ['Proxy', proxySettings],
-  ['OTLP receiver', otlpSettings],
-  ['Canonical ingest', ingestSettings],
-  ['Costs of calls', costSettings],
-  ['Recording', recordingSettings],
-  ['PostgreSQL', relationalSettings],
-  ['ClickHouse', columnarSettings],
-  ['Queue', queueSettings],
-  ['Archives', blobsSettings],
-  ['Worker', workerSettings],
-  ['Jobs and retention', jobSettings],
-  ['Audit', auditSettings],
-  ['Verification', verificationSettings],
-  ['Certification', certificationSettings],
-  ['Notifications', notificationSettings],
-  ['Sign-in and keys', accessSettings],
-  ['Mail', mailSettings],
-  ['Key of the operator', operatorKeySettings],
-  ['Operator', operatorSettings],
-  ['Tasks', taskSettings],
-  ['Queries', querySettings],
-  ['Knowledge base', knowledgeSettings],
-  ['Smoke test', smokeSettings],
-  ['One machine', embeddedSettings],
-  ['Command line', cliSettings],
-]
+const groups = Object.values(settingGroups)
+const settings = groups.flatMap((group) => Object.entries<z.ZodType>(group.settings))
 
 /** Renders `docs/reference/configuration.md` from the schemas. */
 export function configurationPage(): string {
-  const pageSections = sections.map(([heading, group]) =>
+  const sections = Map.groupBy(groups, ({ heading }) => heading)
+  const pageSections = [...sections].map(([heading, parts]) =>
     [
       `## ${heading}`,
       '',
       '| variable | unit | default | roles | description |',
       '|---|---|---|---|---|',
-      ...Object.entries(group).map(([setting, schema]) => row(setting, schema)),
+      ...parts.flatMap((part) => Object.entries<z.ZodType>(part.settings)).map(row),
       '',
     ].join('\n'),
   )
@@ -95,8 +39,7 @@ export function configurationPage(): string {
  * for a secret.
  */
 export function chartSettings(): string {
-  const lines = sections
-    .flatMap(([, group]) => Object.entries(group))
+  const lines = settings
     .map(([setting, schema]) => {
       const roles = rolesOf(setting).filter((role) => role !== 'cli' && role !== 'smoke-test')
       const isSecret = settingNotes.get(schema)?.unit === 'secret'
@@ -113,7 +56,7 @@ function rolesOf(setting: string): string[] {
     .map(([role]) => role)
 }
 
-function row(setting: string, schema: z.ZodType): string {
+function row([setting, schema]: [string, z.ZodType]): string {
   const notes = settingNotes.get(schema)
   const roles = rolesOf(setting)
   const value = notes?.default === undefined ? '–' : `\`${notes.default}\``

@@ -1,7 +1,8 @@
 import { type ModelEndpoint, readModelKeys } from './model-endpoints.ts'
-import { type Configured, type RoleConfig, roleSchemas } from './roles.ts'
+import { type RoleConfig, roleSchemas } from './roles.ts'
 import { settingNotes } from './setting.ts'
 import { readSettingFile, SettingFileRefused } from './setting-file.ts'
+import type { Configured } from './setting-groups.ts'
 
 type Environment = Readonly<Record<string, string | undefined>>
 

@@ -13,7 +13,6 @@ export {
   type DocumentIndexer,
   type KnowledgeDb,
   type KnowledgeDeps,
-  type KnowledgeLimits,
 } from './knowledge-base.ts'
 
 /** The routes of the knowledge base: documents and facts that claims are checked against. */

@@ -12,7 +12,7 @@ export type WebAccess = {
   close(): Promise<void>
 }
 
-export type WebConfig = {
+type WebConfig = {
   verification_search_url?: string | undefined
   verification_search_cents_per_thousand_queries: number
 }

@@ -1,13 +1,17 @@
 import { gib, hours, integer, mib, minutes, origin, seconds, secret, text } from '../setting.ts'
 import { signInSettings } from './sign-in-settings.ts'
 
-/** Settings of sign-in and keys. */
-export const accessSettings = {
+/** The key of secrets at rest. */
+export const secretSettings = {
   secret_key: secret({
     min_characters: 32,
     reason:
       'Key that encrypts the token-signing keys, the secrets of notification channels and a generated key of certifications at rest. Set the same value in every pod. Role `all` generates one in its data folder.',
   }),
+}
+
+/** Settings of sign-in and keys. */
+export const accessSettings = {
   token_issuer: text({
     unit: 'URL',
     default: 'looptrace',

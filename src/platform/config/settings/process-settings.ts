@@ -122,13 +122,17 @@ export const httpSettings = {
   }),
 }
 
-/** Settings of role `all`. */
-export const embeddedSettings = {
+/** The data folder of role `all`, in which other roles keep their spool. */
+export const folderSettings = {
   data_directory: text({
     unit: 'path',
     default: './data',
     reason: 'Data folder of role `all`: both stores, the queue and generated secrets.',
   }),
+}
+
+/** Settings of role `all`. */
+export const embeddedSettings = {
   data_free_bytes_min: integer({
     unit: 'bytes',
     default: 128 * mib,

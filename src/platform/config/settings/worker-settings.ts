@@ -97,13 +97,6 @@ export const jobSettings = {
     max: 3_650,
     reason: 'How long runs are kept. Runs of archives, restores and erasures are kept for ever.',
   }),
-  retention_hour: integer({
-    unit: 'hour of the day, UTC',
-    default: 3,
-    min: 0,
-    max: 23,
-    reason: 'Hour at which the daily retention runs start. Choose an hour with low load.',
-  }),
   ledger_days: integer({
     unit: 'days',
     default: 400,
@@ -114,13 +107,28 @@ export const jobSettings = {
   }),
 }
 
-/** Settings of the audit trail. */
-export const auditSettings = {
+/** Settings of the daily retention, which the API shows. */
+export const retentionSettings = {
+  retention_hour: integer({
+    unit: 'hour of the day, UTC',
+    default: 3,
+    min: 0,
+    max: 23,
+    reason: 'Hour at which the daily retention runs start. Choose an hour with low load.',
+  }),
+}
+
+/** Where the worker publishes checkpoints of the audit trail, and where the API reads them. */
+export const checkpointSettings = {
   audit_checkpoint_sinks: text({
     unit: 'URLs',
     reason:
       'Where signed checkpoints of audit chains are published, separated by commas: file:///folder, s3://bucket/prefix (with the settings of blobs), https://receiver, or stdout. The API reads folders and buckets back when it checks a chain. Without one, the audit trail is append-only, but not tamper-evident.',
   }),
+}
+
+/** Settings of the audit trail. */
+export const auditSettings = {
   audit_checkpoint_poll_ms: integer({
     unit: 'ms',
     default: 10 * seconds,

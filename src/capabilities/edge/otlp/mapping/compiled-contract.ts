@@ -1,4 +1,4 @@
-import type { AnyMappingContract, FieldName } from './contracts/contract-shape.ts'
+import type { FieldName, MappingContract } from './contracts/contract-shape.ts'
 import type { GatherReader, Reader } from './field-readers.ts'
 import type { Gathered } from './gathered-messages.ts'
 import { type FieldValue, noSource, type SpanState, type StateShape } from './span-state.ts'
@@ -33,7 +33,7 @@ export type CompiledSource = { name: string; hit: number; is_default: boolean }
 
 /** A contract, ready to be executed. */
 export type CompiledContract = {
-  contract: AnyMappingContract
+  contract: MappingContract
   shape: StateShape
   fields: readonly CompiledField[]
   field: Readonly<Record<FieldName, number>>

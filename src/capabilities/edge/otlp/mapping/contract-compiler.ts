@@ -6,14 +6,7 @@ import type {
   Condition,
   Target,
 } from './compiled-contract.ts'
-import {
-  type AnyMappingContract,
-  type FieldName,
-  type FieldRule,
-  type Source,
-  spanFieldNames,
-  traceFieldNames,
-} from './contracts/contract-shape.ts'
+import type { FieldName, FieldRule, MappingContract, Source } from './contracts/contract-shape.ts'
 import { sourceName } from './contracts/sources.ts'
 import { compileGatherReader, compileReader, type ReaderContext } from './field-readers.ts'
 import { hasEvent, textIn } from './span-state.ts'
@@ -34,8 +27,10 @@ type Draft = {
 }
 
 /** Compiles a contract. The mapping depends on nothing else. */
-export function compileContract(contract: AnyMappingContract): CompiledContract {
-  const rules = rulesOf(contract)
+export function compileContract(contract: MappingContract): CompiledContract {
+  const { trace_level, span_level } = contract
+  const all = { ...trace_level.fields, ...span_level.fields }
+  const rules = Object.entries(all) as [FieldName, FieldRule][]
   const numbers = Object.fromEntries(rules.map(([name], at) => [name, at]))
   const field = numbers as Record<FieldName, number>
   const tables = new Map(
@@ -74,22 +69,6 @@ export function compileContract(contract: AnyMappingContract): CompiledContract 
   }
   return { contract, shape, fields, field, ...rest, gates: [...gates.values()] }
 }
-
-/**
- * Returns the rule of every field, always in the same order; a field that is missing from the
- * contract has no sources.
- */
-function rulesOf({ trace_level, span_level }: AnyMappingContract): [FieldName, FieldRule][] {
-  const rules: Partial<Record<FieldName, FieldRule>> = {
-    ...trace_level.fields,
-    ...span_level.fields,
-  }
-  const missing = [...traceFieldNames, ...spanFieldNames].filter((name) => !(name in rules))
-  const entries = Object.entries(rules) as [FieldName, FieldRule][]
-  return [...entries, ...missing.map((name) => [name, noSources] as [FieldName, FieldRule])]
-}
-
-const noSources: FieldRule = { reads: 'text', sources: [] }
 
 /**
  * Returns true when it is worth recording that the source was present but did not give the field.

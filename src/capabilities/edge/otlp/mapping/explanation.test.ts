@@ -1,11 +1,15 @@
 import { expect, test } from 'vitest'
 import { observationOf } from '../../../../../test/support/observations.ts'
 import {
+  earlierContract,
   mapAttributes,
   mappedRequest,
   mapSpans,
+  onlyOne,
+  otlpRequest,
   otlpSpan,
   storedFrom,
+  testMapper,
 } from '../../../../../test/support/otlp-spans.ts'
 import { mappingPage } from '../mappings/otlp.ts'
 import { currentContract } from './contracts/registry.ts'
@@ -81,7 +85,7 @@ test('defaults, missing values and inherited values are distinguished', () => {
 
 test('dropped content, defaults and refused keys are named', () => {
   expect(explainField).toMatchObject({
-    contract_version: 'phase9-otlp-v1.4',
+    contract_version: 'phase9-otlp-v1',
     is_contract_known: true,
     dropped_content_keys: ['input.value'],
     defaults: ['end_time'],
@@ -96,11 +100,17 @@ test('the price table of a cost is named', () => {
 })
 
 test('a row of an earlier contract is explained by that contract', () => {
-  const row = { ...storedFrom(draft), contract_version: 'phase9-otlp-v1' }
-  const found = explain(row)
+  const explainBoth = createExplainer([earlierContract, currentContract])
+  const { contract_version } = onlyOne(
+    testMapper({ contract: earlierContract }).traces(otlpRequest([otlpSpan()]), mappedRequest)
+      .records.observations,
+  )
+  const found = explainBoth({ ...storedFrom(draft), contract_version })
   expect(found.is_contract_known).toBe(true)
-  expect(fieldOf(found, 'input_tokens')).toMatchObject({ value: '10', place: 1, lost: [] })
-  expect(found.fields.map(({ field }) => field)).not.toContain('total_tokens')
+  expect(fieldOf(found, 'input_tokens')).toMatchObject({ value: '10', place: 5, lost: [] })
+  const fields = found.fields.map(({ field }) => field)
+  expect(fields).not.toContain('service_tier')
+  expect(explainBoth(storedFrom(draft)).fields.map(({ field }) => field)).toContain('service_tier')
 })
 
 test('a row of an unknown contract is explained as far as possible', () => {

@@ -3,7 +3,7 @@ import type { Observation } from '../../../../model/observation.ts'
 import type { CompiledContract, CompiledField } from './compiled-contract.ts'
 import { compileContract } from './contract-compiler.ts'
 import { type FieldName, type FieldRule, traceFieldNames } from './contracts/contract-shape.ts'
-import { contractOf } from './contracts/registry.ts'
+import { contracts } from './contracts/registry.ts'
 import { type ReadMappedFrom, readMappedFrom } from './mapped-from.ts'
 
 /** How an observation was mapped. */
@@ -45,24 +45,15 @@ type ExplainedField = {
 /** Explains the source of each field. Throws problem('not_mapped_from_otlp'). */
 type Explain = (row: Observation) => Explanation
 
-/** Makes an explainer for rows of every contract in the registry. */
-export function createExplainer(): Explain {
-  const compiled = new Map<string, CompiledContract>()
-  const compiledOf = (version: string): CompiledContract | undefined => {
-    const known = compiled.get(version)
-    if (known !== undefined) return known
-    const contract = contractOf(version)
-    if (contract === undefined) return undefined
-    const made = compileContract(contract)
-    compiled.set(version, made)
-    return made
-  }
+/** Makes an explainer for rows of these contracts, by default of every one in the registry. */
+export function createExplainer(known = contracts): Explain {
+  const compiled = new Map(known.map((contract) => [contract.version, compileContract(contract)]))
   return (row) => {
     if (row.source !== 'otlp') {
       const detail = `got a row of "${row.contract_version}", expected a row mapped from OTLP`
       throw problem('not_mapped_from_otlp', { detail })
     }
-    return explainRow(row, compiledOf(row.contract_version))
+    return explainRow(row, compiled.get(row.contract_version))
   }
 }
 

@@ -1,6 +1,6 @@
 import { dollarText, tokens_max } from '../../../records/usage/index.ts'
 import type { OtlpValue } from '../contract.ts'
-import type { AnyMappingContract, FieldRule, Source } from './contracts/contract-shape.ts'
+import type { FieldRule, MappingContract, Source } from './contracts/contract-shape.ts'
 import { type Gathered, messagesOf } from './gathered-messages.ts'
 import type { FieldValue, SpanState } from './span-state.ts'
 import { toolCallsIn, toolResultsIn } from './tool-traffic.ts'
@@ -14,7 +14,7 @@ export type Reader = (value: OtlpValue, state: SpanState) => FieldValue | undefi
 export type GatherReader = (gathered: Gathered, state: SpanState) => FieldValue | undefined
 
 export type ReaderContext = {
-  contract: AnyMappingContract
+  contract: MappingContract
   tables: ReadonlyMap<string, TableLookup>
 }
 

@@ -1,10 +1,10 @@
 import type { IngestRecords } from '../../../../model/ingest-records.ts'
 import type { Pricing } from '../../../records/pricing/index.ts'
 import type { OtlpDataPoint, OtlpLogRecord, OtlpRequest, OtlpSpan } from '../contract.ts'
-import type { AnyMappingContract } from './contracts/contract-shape.ts'
+import type { MappingContract } from './contracts/contract-shape.ts'
 
 export type MapperOptions = {
-  contract: AnyMappingContract
+  contract: MappingContract
   pricing: Pricing
   /** Maximum bytes of input and of output, by default 1 MiB; longer content is cut. */
   content_bytes_max?: number

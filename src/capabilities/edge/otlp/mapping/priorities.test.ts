@@ -293,7 +293,7 @@ describe.each(rows.map((row) => [row.field, row] as const))('%s', (field, row) =
     const draft = mapAttributes({ [key]: value }, about)
     expect(row.read(draft)).toEqual(gives)
     expect(readMappedFrom(draft.mapped_from).given.has(field)).toBe(true)
-    expect(draft.contract_version).toBe('phase9-otlp-v1.4')
+    expect(draft.contract_version).toBe('phase9-otlp-v1')
   })
 
   test('of any keys in any order the first one wins', () => {

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
 import {
+  earlierContract,
   mappedRequest,
   onlyOne,
   otlpRequest,
@@ -12,15 +13,11 @@ import type { Observation } from '../../../../model/observation.ts'
 import { createPricing } from '../../../records/pricing/index.ts'
 import type { OtlpRequest, OtlpSpan } from '../contract.ts'
 import { jsonDecoder } from '../decode/json/decoder.ts'
-import type { AnyMappingContract } from './contracts/contract-shape.ts'
-import { phase9OtlpV1x1 } from './contracts/phase9-otlp-v1-1.ts'
 import { currentContract } from './contracts/registry.ts'
 import { createRowReader } from './read-again.ts'
 
 const pricing = createPricing()
-// Contracts lack fields that were added later; the mapper then finds no source for them.
-const earlier = { ...phase9OtlpV1x1 } as AnyMappingContract
-const before = testMapper({ pricing, contract: earlier })
+const before = testMapper({ pricing, contract: earlierContract })
 const now = testMapper({ pricing, contract: currentContract })
 const readAgain = createRowReader({ pricing })
 

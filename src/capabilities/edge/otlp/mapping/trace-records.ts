@@ -5,7 +5,7 @@ import type {
 } from '../../../../model/ingest-records.ts'
 import { knownOf, resolveOwners } from '../../../records/ownership/index.ts'
 import type { OtlpSpan } from '../contract.ts'
-import type { AnyMappingContract } from './contracts/contract-shape.ts'
+import type { MappingContract } from './contracts/contract-shape.ts'
 import type { MappedSpan } from './map-span.ts'
 import type { MapperTools, RequestContext } from './read-span.ts'
 import { contentIn, isPresent, textIn } from './span-state.ts'
@@ -58,7 +58,7 @@ const value_chars_max = 2_048
 
 /** Returns the correlations of a trace, one of each kind. */
 export function traceCorrelations(
-  { w3c_propagation }: AnyMappingContract,
+  { w3c_propagation }: MappingContract,
   trace: TraceState,
   baggage: string,
 ): CorrelationDraft[] {

@@ -2,14 +2,14 @@
  * A mapping contract: plain JSON, served and executed as it is. Sources are ordered; the first one
  * that is present and usable gives the field.
  */
-export type MappingContract<SpanField extends SpanFieldName = SpanFieldName> = {
+export type MappingContract = {
   /** Stored on every row of the contract. */
   version: string
   direction: 'otlp_to_observability'
   /** Fields of the whole trace, read from any of its spans. */
   trace_level: MappingLevel<TraceFieldName>
   /** Fields of the span itself. */
-  span_level: MappingLevel<SpanField> & {
+  span_level: MappingLevel<SpanFieldName> & {
     /** Prefixes of keys that are labels of the client; the rest of a key is the label's name. */
     metadata_prefixes: readonly string[]
     /**
@@ -26,12 +26,6 @@ export type MappingContract<SpanField extends SpanFieldName = SpanFieldName> = {
   limits: MappingLimits
   w3c_propagation: { traceparent: string; tracestate: string; baggage: string }
 }
-
-/** A contract of any version; earlier ones lack fields that were added later. */
-export type AnyMappingContract =
-  | MappingContract<FirstSpanFieldName>
-  | MappingContract<SecondSpanFieldName>
-  | MappingContract
 
 type MappingLevel<Name extends string> = { fields: Readonly<Record<Name, FieldRule>> }
 
@@ -212,19 +206,4 @@ export const spanFieldNames = [
   'service_name',
 ] as const
 export type SpanFieldName = (typeof spanFieldNames)[number]
-/** The fields of the third contract that the second lacks. */
-export type UsageDetailField =
-  | 'input_audio_tokens'
-  | 'cache_read_audio_tokens'
-  | 'output_audio_tokens'
-  | 'input_image_tokens'
-  | 'cache_write_5m_tokens'
-  | 'cache_write_1h_tokens'
-  | 'details_semantics'
-  | 'service_tier'
-  | 'response_id'
-/** The fields of the second contract. */
-export type SecondSpanFieldName = Exclude<SpanFieldName, UsageDetailField>
-/** The fields of the first contract. */
-export type FirstSpanFieldName = Exclude<SecondSpanFieldName, 'total_tokens' | 'output_semantics'>
 export type FieldName = TraceFieldName | SpanFieldName

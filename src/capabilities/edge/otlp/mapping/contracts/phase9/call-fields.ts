@@ -1,16 +1,20 @@
 import type { FieldRule, SpanFieldName, TraceFieldName } from '../contract-shape.ts'
 import { attribute, attributes, attributesOrResource, otherwise, rule } from '../sources.ts'
 
+/** OpenLLMetry calls each node of a graph a task; its ids would split a run into many tasks. */
+const exceptNodes = { except_scopes: ['opentelemetry.instrumentation.langchain*'] }
+
 /** Fields of the trace in a span; spans of the trace without such fields inherit them. */
 export const traceFields: Record<TraceFieldName, FieldRule> = {
-  task_id: rule('text', attributes('looptrace.task.id', 'gen_ai.task.id'), {
+  task_id: rule('text', attributes('looptrace.task.id'), attribute('gen_ai.task.id', exceptNodes), {
     from: 'request',
     key: 'trace_id',
   }),
   task_name: rule(
     'text',
-    attributes('looptrace.task.name', 'gen_ai.task.name'),
-    attributes('traceloop.workflow.name', 'gen_ai.workflow.name'),
+    attributes('looptrace.task.name'),
+    attribute('gen_ai.task.name', exceptNodes),
+    attributes('traceloop.workflow.name', 'gen_ai.workflow.name', 'langfuse.trace.name'),
   ),
   conversation_id: rule(
     'text',
@@ -50,6 +54,8 @@ type Name = Extract<
 export const callFields: Record<Name, FieldRule> = {
   type: rule(
     'text',
+    // Google ADK repeats the results of parallel tools in a span of this name.
+    attribute('gen_ai.tool.name', { only: ['(merged tools)'], gives: 'span', silent: true }),
     attribute('langfuse.observation.type', { table: 'langfuse_types' }),
     attribute('openinference.span.kind', { table: 'openinference_kinds' }),
     attribute('gen_ai.operation.name', { table: 'operation_names' }),

@@ -27,6 +27,22 @@ export const endingFields: Record<Name, FieldRule> = {
     attribute('llm.response.finish_reason', { table: 'finish_reasons' }),
     attribute('gen_ai.completion.0.finish_reason', { table: 'finish_reasons' }),
     attribute('genkit:output', { path: ['finishReason'], table: 'finish_reasons' }),
+    {
+      from: 'attributes',
+      keys: ['gen_ai.output.messages'],
+      path: ['0', 'finish_reason'],
+      table: 'finish_reasons',
+    },
+    {
+      from: 'event',
+      event: 'gen_ai.client.inference.operation.details',
+      key: 'gen_ai.output.messages',
+      path: ['0', 'finish_reason'],
+      table: 'finish_reasons',
+    },
+    { from: 'event', event: 'gen_ai.choice', key: 'finish_reason', table: 'finish_reasons' },
+    attribute('anthropic.message.stop_reason', { table: 'finish_reasons' }),
+    attribute('anthropic.session.turn.stop_reason', { table: 'finish_reasons' }),
   ),
   streamed: rule(
     'text',
@@ -55,6 +71,9 @@ export const endingFields: Record<Name, FieldRule> = {
       transform: 'ms_since_start',
     },
     { from: 'event', event: 'llm.content.completion.chunk', key: '', transform: 'ms_since_start' },
+    // Strands Agents uses the name of the conventions' metric, which is in seconds, for
+    // milliseconds.
+    attribute('gen_ai.server.time_to_first_token', { in_scopes: ['strands*'] }),
   ),
   status: rule(
     'text',

@@ -10,45 +10,73 @@ type Name = Extract<
   | 'reasoning_tokens'
   | 'usage_semantics'
   | 'cost_usd'
+  | 'total_tokens'
+  | 'output_semantics'
 >
 
 const claudeCode = ['com.anthropic.claude_code*']
-const inDetails = (...path: string[]): Source =>
-  attribute('langfuse.observation.usage_details', { path })
-const inMlflow = (...path: string[]): Source => attribute('mlflow.chat.tokenUsage', { path })
+const usageDetails = 'langfuse.observation.usage_details'
+const inDetails = (...path: string[]): Source => attribute(usageDetails, { path })
+const metadata = 'ai.response.providerMetadata'
+/** The usage in Anthropic's own response, which the AI SDK passes on. */
+const inAnthropic = (name: string): Source =>
+  attribute(metadata, { path: ['anthropic', 'usage', name] })
+const inMlflow = (name: string): Source => attribute('mlflow.chat.tokenUsage', { path: [name] })
 const inGenkit = (name: string): Source => attribute('genkit:output', { path: ['usage', name] })
+/** Reasoning tokens of Google ADK before 2.3, whose output count excludes them. */
+const thoughts = 'gen_ai.usage.experimental.reasoning_tokens'
 
 /**
  * Reported tokens and cost. `usage_semantics` says whether the input count includes the cached
- * tokens: it does since conventions 1.40, but not in Anthropic's own keys.
+ * tokens, `output_semantics` whether the output count includes the reasoning.
+ *
+ * Langfuse accepts usage in two forms. Its own keys (`input`, `input_cached_tokens`, `output`,
+ * `output_reasoning_tokens`) are disjoint. The usage of OpenAI's APIs (`prompt_tokens` or
+ * `input_tokens` with `…_details`) is passed on unchanged; there the details are parts of the
+ * totals.
+ *
+ * Input counts include the cached tokens since conventions 1.40; the AI SDK's count of an Anthropic
+ * model does since release 6. Anthropic's own counts never do, and report the tokens written to the
+ * cache separately.
+ *
+ * Further senders: LiveKit Agents (`input_cached_tokens`), the agent of browser-use
+ * (`input_cache_creation_tokens`), Qwen Code (`thinking_tokens`), LiteLLM (`gen_ai.cost.total_cost`,
+ * `litellm.cost.total`), Sentry and Latitude (`gen_ai.usage.total_cost`).
  */
 export const usageFields: Record<Name, FieldRule> = {
   input_tokens: rule(
     'count',
+    inDetails('input'),
+    inDetails('prompt_tokens'),
+    inDetails('input_tokens'),
+    inAnthropic('input_tokens'),
     attributes('gen_ai.usage.input_tokens', 'gen_ai.usage.prompt_tokens'),
     attributes('llm.usage.prompt_tokens', 'llm.token_count.prompt'),
     attributes('ai.usage.inputTokens', 'ai.usage.promptTokens', 'ai.usage.tokens'),
-    inDetails('input'),
-    inDetails('input_tokens'),
-    inDetails('prompt_tokens'),
     inMlflow('input_tokens'),
     inGenkit('inputTokens'),
     attribute('input_tokens', { in_scopes: claudeCode }),
   ),
   output_tokens: rule(
     'count',
+    inDetails('output'),
+    inDetails('completion_tokens'),
+    inDetails('output_tokens'),
     attributes('gen_ai.usage.output_tokens', 'gen_ai.usage.completion_tokens'),
     attributes('llm.usage.completion_tokens', 'llm.token_count.completion'),
     attributes('ai.usage.outputTokens', 'ai.usage.completionTokens'),
-    inDetails('output'),
-    inDetails('output_tokens'),
-    inDetails('completion_tokens'),
     inMlflow('output_tokens'),
     inGenkit('outputTokens'),
     attribute('output_tokens', { in_scopes: claudeCode }),
   ),
   cache_read_tokens: rule(
     'count',
+    inDetails('cache_read_input_tokens'),
+    inDetails('input_cached_tokens'),
+    inDetails('input_cache_read'),
+    inDetails('prompt_tokens_details', 'cached_tokens'),
+    inDetails('input_tokens_details', 'cached_tokens'),
+    inAnthropic('cache_read_input_tokens'),
     attributes('gen_ai.usage.cache_read.input_tokens', 'gen_ai.usage.cache_read_input_tokens'),
     attributes('gen_ai.usage.details.cache_read_tokens'),
     attributes(
@@ -60,14 +88,16 @@ export const usageFields: Record<Name, FieldRule> = {
     attributes('llm.token_count.prompt_details.cache_read', 'llm.usage.cache_read_input_tokens'),
     attributes('ai.usage.cachedInputTokens', 'ai.usage.inputTokenDetails.cacheReadTokens'),
     attributes('cache_read_input_tokens'),
-    inDetails('cache_read_input_tokens'),
-    inDetails('input_cached_tokens'),
-    inDetails('input_cache_read'),
     inGenkit('cachedContentTokens'),
     attribute('cache_read_tokens', { in_scopes: claudeCode }),
+    attributes('gen_ai.usage.input_cached_tokens'),
   ),
   cache_write_tokens: rule(
     'count',
+    inDetails('cache_creation_input_tokens'),
+    inDetails('input_cache_creation'),
+    inDetails('input_cache_write'),
+    inAnthropic('cache_creation_input_tokens'),
     attributes('gen_ai.usage.cache_write.input_tokens', 'gen_ai.usage.cache_creation.input_tokens'),
     attributes('gen_ai.usage.cache_write_input_tokens'),
     attributes('gen_ai.usage.cache_creation_input_tokens'),
@@ -78,28 +108,37 @@ export const usageFields: Record<Name, FieldRule> = {
     attributes('llm.usage.cache_creation_input_tokens'),
     attributes('ai.usage.inputTokenDetails.cacheWriteTokens'),
     attributes('cache_creation_input_tokens'),
-    inDetails('cache_creation_input_tokens'),
-    inDetails('input_cache_creation'),
     attribute('cache_creation_tokens', { in_scopes: claudeCode }),
+    attributes('gen_ai.usage.input_cache_creation_tokens'),
   ),
   reasoning_tokens: rule(
     'count',
+    inDetails('output_reasoning_tokens'),
+    inDetails('output_reasoning'),
+    inDetails('completion_tokens_details', 'reasoning_tokens'),
+    inDetails('output_tokens_details', 'reasoning_tokens'),
     attributes('gen_ai.usage.reasoning.output_tokens', 'gen_ai.usage.reasoning_tokens'),
     attributes('gen_ai.usage.details.reasoning_tokens'),
     attributes('gen_ai.usage.completion_tokens_details.reasoning_tokens'),
     attributes('gen_ai.usage.output_tokens.reasoning'),
     attributes('llm.token_count.completion_details.reasoning', 'llm.usage.reasoning_tokens'),
     attributes('ai.usage.reasoningTokens', 'ai.usage.outputTokenDetails.reasoningTokens'),
-    inDetails('output_reasoning_tokens'),
-    inDetails('output_reasoning'),
+    attributes(thoughts, 'gen_ai.usage.thinking_tokens'),
   ),
   usage_semantics: rule(
     'text',
-    { from: 'scope', key: 'name', only: claudeCode, gives: 'exclusive' },
+    { from: 'scope', key: 'name', in_scopes: claudeCode, gives: 'exclusive' },
     { from: 'span', key: 'name', only: ['claude_code.llm_request'], gives: 'exclusive' },
     attribute('cache_read_input_tokens', { gives: 'exclusive' }),
     attribute('cache_creation_input_tokens', { gives: 'exclusive' }),
-    attribute('langfuse.observation.usage_details', { gives: 'exclusive' }),
+    attribute(usageDetails, { path: ['input'], gives: 'exclusive' }),
+    attribute(usageDetails, { path: ['prompt_tokens'], gives: 'inclusive' }),
+    attribute(usageDetails, {
+      path: ['input_tokens_details', 'cached_tokens'],
+      gives: 'inclusive',
+    }),
+    attribute(usageDetails, { gives: 'exclusive' }),
+    attribute(metadata, { path: ['anthropic', 'usage', 'input_tokens'], gives: 'exclusive' }),
     otherwise('inclusive'),
   ),
   cost_usd: rule(
@@ -107,5 +146,21 @@ export const usageFields: Record<Name, FieldRule> = {
     attribute('langfuse.observation.cost_details', { path: ['total'] }),
     attribute('langfuse.observation.cost_details', { transform: 'sum_of_values' }),
     attributes('gen_ai.usage.cost', 'llm.cost.total', 'operation.cost', 'cost_usd'),
+    attributes('gen_ai.usage.total_cost', 'gen_ai.cost.total_cost', 'litellm.cost.total'),
+  ),
+  total_tokens: rule(
+    'count',
+    attributes('gen_ai.usage.total_tokens', 'llm.usage.total_tokens', 'llm.token_count.total'),
+    attributes('ai.usage.totalTokens'),
+    inDetails('total'),
+    inDetails('total_tokens'),
+    inMlflow('total_tokens'),
+    inGenkit('totalTokens'),
+  ),
+  output_semantics: rule(
+    'text',
+    attribute(usageDetails, { path: ['output'], gives: 'exclusive' }),
+    attribute(thoughts, { gives: 'exclusive' }),
+    otherwise('inclusive'),
   ),
 }

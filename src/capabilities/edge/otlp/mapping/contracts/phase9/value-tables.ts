@@ -2,6 +2,20 @@ import type { ValueTable } from '../contract-shape.ts'
 
 const generation = 'generation'
 
+/** LiteLLM reports the name of the function that the caller used, also for calls that failed. */
+const liteLlmCalls = {
+  acompletion: generation,
+  atext_completion: generation,
+  responses: generation,
+  aresponses: generation,
+  anthropic_messages: generation,
+  agenerate_content: generation,
+  agenerate_content_stream: generation,
+  generate_content_stream: generation,
+  aembedding: 'embedding',
+  arerank: 'retriever',
+}
+
 /** The value tables of phase9-otlp-v1: the meanings of each convention's words. */
 export const valueTables: Readonly<Record<string, ValueTable>> = {
   langfuse_types: {
@@ -48,6 +62,12 @@ export const valueTables: Readonly<Record<string, ValueTable>> = {
       agent_step: 'chain',
       retrieval: 'retriever',
       rerank: 'retriever',
+      // Strands Agents: one turn of an agent's loop, and agents that work together.
+      execute_event_loop_cycle: 'chain',
+      invoke_swarm: 'chain',
+      invoke_graph: 'chain',
+      completion: generation,
+      ...liteLlmCalls,
     },
   },
   ai_operations: {
@@ -122,6 +142,7 @@ export const valueTables: Readonly<Record<string, ValueTable>> = {
       embedding: 'embedding',
       embeddings: 'embedding',
       rerank: 'retriever',
+      ...liteLlmCalls,
     },
   },
   mcp_methods: { values: { 'tools/call': 'tool' } },

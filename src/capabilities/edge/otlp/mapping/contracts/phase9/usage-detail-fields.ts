@@ -1,56 +1,36 @@
-import type { FieldRule, Source, UsageDetailField } from './contract-shape.ts'
-import { phase9OtlpV1x1 } from './phase9-otlp-v1-1.ts'
-import { attribute, attributes, otherwise, rule } from './sources.ts'
+import type { FieldRule, Source, SpanFieldName } from '../contract-shape.ts'
+import { attribute, attributes, otherwise, rule } from '../sources.ts'
 
-type Changed =
-  | 'cache_read_tokens'
-  | 'cache_write_tokens'
-  | 'reasoning_tokens'
-  | 'total_tokens'
-  | 'cost_usd'
+type Name = Extract<
+  SpanFieldName,
+  | 'input_audio_tokens'
+  | 'cache_read_audio_tokens'
+  | 'output_audio_tokens'
+  | 'input_image_tokens'
+  | 'cache_write_5m_tokens'
+  | 'cache_write_1h_tokens'
+  | 'details_semantics'
+  | 'service_tier'
+  | 'response_id'
+>
 
-const before = phase9OtlpV1x1.span_level.fields
 const inDetails = (...path: string[]): Source =>
   attribute('langfuse.observation.usage_details', { path })
 const inMetadata = (...path: string[]): Source =>
   attribute('ai.response.providerMetadata', { path })
+/** The whole answer as OpenInference reports it; `path` leads to the id that the provider gave. */
+const answer = (...path: string[]): Source =>
+  attribute('output.value', { path, in_scopes: ['openinference.instrumentation.*'], silent: true })
 
 /**
- * The usage of phase9-otlp-v1.1, with what prices need: parts of the input and output, the service
- * tier, and more names of totals and reported costs.
+ * Parts of the input and output and the service tier, which have their own prices; and the id of the
+ * response, without which a call that the proxy records too would count twice.
  *
- * Senders: LiveKit Agents (`input_cached_tokens`, `input_audio_tokens`, `output_audio_tokens`), the
- * agent of browser-use (`input_cache_creation_tokens`), Qwen Code (`thinking_tokens`), LiteLLM
- * (`gen_ai.cost.total_cost`, `litellm.cost.total`), Sentry and Latitude (`gen_ai.usage.total_cost`),
- * OpenInference (`prompt_details.audio`), Pydantic AI (`gen_ai.usage.details.*`).
- *
- * Langfuse's own keys are disjoint: `input` leaves `input_audio_tokens` out.
+ * Senders: LiveKit Agents (`input_audio_tokens`, `output_audio_tokens`), OpenInference
+ * (`prompt_details.audio`), Pydantic AI (`gen_ai.usage.details.*`). Langfuse's own keys are disjoint:
+ * `input` leaves `input_audio_tokens` out.
  */
-export const usageFields: Record<Changed | UsageDetailField, FieldRule> = {
-  cache_read_tokens: rule('count', [
-    ...before.cache_read_tokens.sources,
-    ...attributes('gen_ai.usage.input_cached_tokens'),
-  ]),
-  cache_write_tokens: rule('count', [
-    ...before.cache_write_tokens.sources,
-    ...attributes('gen_ai.usage.input_cache_creation_tokens'),
-  ]),
-  reasoning_tokens: rule('count', [
-    ...before.reasoning_tokens.sources,
-    ...attributes('gen_ai.usage.thinking_tokens'),
-  ]),
-  total_tokens: rule(
-    'count',
-    [...before.total_tokens.sources],
-    inDetails('total'),
-    inDetails('total_tokens'),
-    attribute('mlflow.chat.tokenUsage', { path: ['total_tokens'] }),
-    attribute('genkit:output', { path: ['usage', 'totalTokens'] }),
-  ),
-  cost_usd: rule('dollars', [
-    ...before.cost_usd.sources,
-    ...attributes('gen_ai.usage.total_cost', 'gen_ai.cost.total_cost', 'litellm.cost.total'),
-  ]),
+export const usageDetailFields: Record<Name, FieldRule> = {
   input_audio_tokens: rule(
     'count',
     attributes('llm.token_count.prompt_details.audio', 'gen_ai.usage.input_audio_tokens'),
@@ -103,5 +83,11 @@ export const usageFields: Record<Changed | UsageDetailField, FieldRule> = {
     attribute('openai.request.service_tier', { except: ['auto'] }),
     attribute('gen_ai.openai.request.service_tier', { except: ['auto'] }),
   ),
-  response_id: rule('text', attributes('gen_ai.response.id', 'ai.response.id', 'llm.response.id')),
+  response_id: rule(
+    'text',
+    attributes('gen_ai.response.id', 'ai.response.id', 'llm.response.id'),
+    answer('id'),
+    answer('response_id'),
+    answer('generations', '0', '0', 'message', 'kwargs', 'response_metadata', 'id'),
+  ),
 }

@@ -1,5 +1,5 @@
-import type { FieldRule, Source, SpanFieldName, TransformName } from './contract-shape.ts'
-import { attribute, attributes, rule } from './sources.ts'
+import type { FieldRule, Source, SpanFieldName, TransformName } from '../contract-shape.ts'
+import { attribute, attributes, rule } from '../sources.ts'
 
 type Name = Extract<
   SpanFieldName,
