@@ -1,3 +1,4 @@
+import { formatShortInstant } from '../ui/format.ts'
 import type { Search } from './search.ts'
 
 /** A range of time in URLs: `from` and `to` as `-24h`, as an instant, or empty for now. */
@@ -16,7 +17,10 @@ export const defaultFrom = '-7d'
 
 const units_ms = { m: 60_000, h: 3_600_000, d: 86_400_000 } as const
 
-/** Resolves `-24h` or an instant to an instant; undefined for an empty or unreadable text. */
+/**
+ * Resolves `-24h` or an instant to an instant; undefined for an empty or unreadable text. An instant
+ * without a zone is UTC, as in the API, so that a link means the same to all who open it.
+ */
 export function resolveInstant(text: string | undefined, now_ms: number): string | undefined {
   if (text === undefined || text === '') return undefined
   const [, count, unit] = /^-(\d{1,5})([mhd])$/.exec(text) ?? []
@@ -24,7 +28,7 @@ export function resolveInstant(text: string | undefined, now_ms: number): string
     const ago_ms = Number(count) * units_ms[unit as keyof typeof units_ms]
     return new Date(now_ms - ago_ms).toISOString()
   }
-  const at_ms = Date.parse(text)
+  const at_ms = Date.parse(/T[\d:.]+$/.test(text) ? `${text}Z` : text)
   return Number.isNaN(at_ms) ? undefined : new Date(at_ms).toISOString()
 }
 
@@ -38,6 +42,16 @@ export function rangeOf(search: Search, now_ms: number): { from?: string; to?: s
   const from = resolveInstant(search['from'] ?? defaultFrom, minute_ms)
   const to = resolveInstant(search['to'], minute_ms)
   return { ...(from !== undefined && { from }), ...(to !== undefined && { to }) }
+}
+
+/** Describes a range that the frame does not offer: its ends in a zone, and `-3h` as it is. */
+export function describeRange({ from, to }: Partial<TimeRange>, zone: string, now_ms: number) {
+  const [start, end] = [from, to].map((text) => {
+    const isRelative = text?.startsWith('-') === true && to === undefined
+    const instant = isRelative ? undefined : resolveInstant(text, now_ms)
+    return instant === undefined ? text : formatShortInstant(instant, zone, now_ms)
+  })
+  return end === undefined ? `Since ${start ?? ''}` : `${start ?? ''} to ${end}`
 }
 
 /** Returns a URL whose relative times are absolute, for a link that others open later. */

@@ -1,3 +1,5 @@
+import { isRepeated } from './zone-time.ts'
+
 /** Texts for people. Numbers use the English format, like the rest of the console. */
 
 const whole = new Intl.NumberFormat('en')
@@ -70,15 +72,22 @@ export function formatInstant(instant: string, zone: string): string {
   }).format(at)
 }
 
-/** Formats an instant as short as a list needs: `14:03:12` today, `Nov 28, 14:03` before. */
+/**
+ * Formats an instant as short as a list needs: `14:03:12` today, `Nov 28, 14:03` before, with the year
+ * if it is another one. A time that clocks show twice, at the end of summer time, has its zone.
+ */
 export function formatShortInstant(instant: string, zone: string, now_ms: number): string {
   const at = new Date(instant)
   if (Number.isNaN(at.getTime())) return instant
   const day = new Intl.DateTimeFormat('en', { dateStyle: 'short', timeZone: zone })
+  const year = new Intl.DateTimeFormat('en', { year: 'numeric', timeZone: zone })
   const isToday = day.format(at) === day.format(now_ms)
+  const isThisYear = year.format(at) === year.format(now_ms)
   return new Intl.DateTimeFormat('en', {
     ...{ hour: '2-digit', minute: '2-digit', hourCycle: 'h23', timeZone: zone },
     ...(isToday ? { second: '2-digit' } : { month: 'short', day: 'numeric' }),
+    ...(!isThisYear && { year: 'numeric' }),
+    ...(isRepeated(at.getTime(), zone) && { timeZoneName: 'short' }),
   }).format(at)
 }
 

@@ -1,7 +1,9 @@
 import { api } from '../../api/client.ts'
 import type { FeedbackStats } from '../../api/schema.gen.d.ts'
+import { serverNow } from '../../api/server-clock.ts'
+import { useZone } from '../../app/zone.ts'
 import { Bars } from '../../ui/bars.tsx'
-import { formatCount, formatShare } from '../../ui/format.ts'
+import { formatCount, formatShare, formatShortInstant } from '../../ui/format.ts'
 import { Tile } from '../../ui/parts.tsx'
 import { Empty, Loaded } from '../../ui/states.tsx'
 import { type Column, Table } from '../../ui/table.tsx'
@@ -28,6 +30,7 @@ export function Rates() {
 }
 
 function Stats({ of }: { of: FeedbackStats }) {
+  const zone = useZone()
   const own = of.sources.find(({ source }) => source === of.source)
   if (own === undefined || own.votes === 0) {
     return (
@@ -53,12 +56,12 @@ function Stats({ of }: { of: FeedbackStats }) {
         </Tile>
         {of.pending > 0 && <Tile name="Not counted yet">{formatCount(of.pending)}</Tile>}
       </div>
-      <h2>Votes per {of.unit}</h2>
+      <h2>Votes per {of.unit === 'day' ? 'day (UTC)' : of.unit}</h2>
       <Bars
         summary={`Votes per ${of.unit}: ${own.negative} negative of ${own.votes} in all`}
         series={['negative', 'neutral', 'positive']}
         bars={own.series.map(({ at, negative, neutral, positive }) => ({
-          at: of.unit === 'day' ? at.slice(0, 10) : at.slice(0, 16).replace('T', ' '),
+          at: of.unit === 'day' ? at.slice(0, 10) : formatShortInstant(at, zone, serverNow()),
           values: [negative, neutral, positive],
         }))}
       />
