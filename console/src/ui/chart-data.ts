@@ -1,3 +1,4 @@
+import { dateFormat } from './date-format.ts'
 import { isRepeated, zoneName } from './zone-time.ts'
 
 /** One series of a chart. A value of null is a gap. */
@@ -91,11 +92,14 @@ const day_ms = 86_400_000
 export function instantLabels(instants: readonly number[], zone: string): string[] {
   const [first = 0, last = 0] = [instants[0], instants.at(-1)]
   const step_ms = instants.length > 1 ? (last - first) / (instants.length - 1) : 0
-  const date = new Intl.DateTimeFormat('en', { month: 'short', day: 'numeric', timeZone: zone })
-  const time = new Intl.DateTimeFormat('en', {
-    ...{ hour: '2-digit', minute: '2-digit', hourCycle: 'h23', timeZone: zone },
-    ...(step_ms > 0 && step_ms < 60_000 ? { second: '2-digit' } : {}),
-  })
+  const date = dateFormat({ month: 'short', day: 'numeric' }, zone)
+  const time = dateFormat(
+    {
+      ...{ hour: '2-digit', minute: '2-digit', hourCycle: 'h23' },
+      ...(step_ms > 0 && step_ms < 60_000 ? { second: '2-digit' } : {}),
+    },
+    zone,
+  )
   let before = ''
   return instants.map((at) => {
     const day = date.format(at)

@@ -1,3 +1,4 @@
+import { type DateOptions, dateFormat } from './date-format.ts'
 import { isRepeated } from './zone-time.ts'
 
 /** Texts for people. Numbers use the English format, like the rest of the console. */
@@ -65,11 +66,12 @@ export function formatBytes(bytes: number): string {
 export function formatInstant(instant: string, zone: string): string {
   const at = new Date(instant)
   if (Number.isNaN(at.getTime())) return instant
-  return new Intl.DateTimeFormat('en', {
-    ...{ year: 'numeric', month: 'short', day: 'numeric', hour: '2-digit', minute: '2-digit' },
-    ...{ second: '2-digit', fractionalSecondDigits: 3, hourCycle: 'h23' },
-    ...{ timeZone: zone, timeZoneName: 'short' },
-  }).format(at)
+  return dateFormat(wholeInstant, zone).format(at)
+}
+
+const wholeInstant: DateOptions = {
+  ...{ year: 'numeric', month: 'short', day: 'numeric', hour: '2-digit', minute: '2-digit' },
+  ...{ second: '2-digit', fractionalSecondDigits: 3, hourCycle: 'h23', timeZoneName: 'short' },
 }
 
 /**
@@ -79,16 +81,17 @@ export function formatInstant(instant: string, zone: string): string {
 export function formatShortInstant(instant: string, zone: string, now_ms: number): string {
   const at = new Date(instant)
   if (Number.isNaN(at.getTime())) return instant
-  const day = new Intl.DateTimeFormat('en', { dateStyle: 'short', timeZone: zone })
-  const year = new Intl.DateTimeFormat('en', { year: 'numeric', timeZone: zone })
+  const day = dateFormat({ dateStyle: 'short' }, zone)
+  const year = dateFormat({ year: 'numeric' }, zone)
   const isToday = day.format(at) === day.format(now_ms)
   const isThisYear = year.format(at) === year.format(now_ms)
-  return new Intl.DateTimeFormat('en', {
-    ...{ hour: '2-digit', minute: '2-digit', hourCycle: 'h23', timeZone: zone },
+  const options: DateOptions = {
+    ...{ hour: '2-digit', minute: '2-digit', hourCycle: 'h23' },
     ...(isToday ? { second: '2-digit' } : { month: 'short', day: 'numeric' }),
     ...(!isThisYear && { year: 'numeric' }),
     ...(isRepeated(at.getTime(), zone) && { timeZoneName: 'short' }),
-  }).format(at)
+  }
+  return dateFormat(options, zone).format(at)
 }
 
 /** Formats how long ago an instant was: `12 min ago`. A clock that is behind gives `just now`. */

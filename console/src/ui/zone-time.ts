@@ -1,23 +1,17 @@
+import { type DateOptions, dateFormat } from './date-format.ts'
+
 /** Local times of a zone and the instants they name. Days of a change of the clock have 23 or 25 hours. */
 
 const [hour_ms, day_ms] = [3_600_000, 86_400_000]
 
-const formatters = new Map<string, Intl.DateTimeFormat>()
-
-function formatterOf(zone: string): Intl.DateTimeFormat {
-  const known = formatters.get(zone)
-  if (known !== undefined) return known
-  const made = new Intl.DateTimeFormat('en-CA', {
-    ...{ year: 'numeric', month: '2-digit', day: '2-digit', hour: '2-digit', minute: '2-digit' },
-    ...{ second: '2-digit', hourCycle: 'h23', timeZone: zone },
-  })
-  formatters.set(zone, made)
-  return made
+const localOptions: DateOptions = {
+  ...{ year: 'numeric', month: '2-digit', day: '2-digit', hour: '2-digit', minute: '2-digit' },
+  ...{ second: '2-digit', hourCycle: 'h23' },
 }
 
 /** Returns what clocks of a zone show at an instant, as the instant at which UTC shows the same. */
 function localMs(at_ms: number, zone: string): number {
-  const parts = formatterOf(zone).formatToParts(at_ms)
+  const parts = dateFormat(localOptions, zone).formatToParts(at_ms)
   const of = Object.fromEntries(parts.map(({ type, value }) => [type, Number(value)]))
   const { year = 0, month = 1, day = 1, hour = 0, minute = 0, second = 0 } = of
   return Date.UTC(year, month - 1, day, hour, minute, second) + (((at_ms % 1000) + 1000) % 1000)
@@ -48,9 +42,7 @@ export function isRepeated(at_ms: number, zone: string): boolean {
 
 /** Returns the name of a zone at an instant: `GMT+2`, `EST`. */
 export function zoneName(at_ms: number, zone: string): string {
-  const parts = new Intl.DateTimeFormat('en', {
-    ...{ timeZone: zone, timeZoneName: 'short' },
-  }).formatToParts(at_ms)
+  const parts = dateFormat({ timeZoneName: 'short' }, zone).formatToParts(at_ms)
   return parts.find(({ type }) => type === 'timeZoneName')?.value ?? zone
 }
 
