@@ -145,7 +145,7 @@ function optionsOf(
         ...axis,
         space: 70,
         size: 40,
-        ...(isTime && { splits: splitsIn(zone) }),
+        ...(isTime ? { splits: splitsIn(zone) } : { incrs: wholeSteps }),
         values: (_: Uplot, at: number[]) =>
           isTime
             ? instantLabels(
@@ -178,7 +178,7 @@ function splitsIn(zone: string): Uplot.Axis.Splits {
     timeTicks(from_s * 1000, to_s * 1000, step_s * 1000, zone).map((at_ms) => at_ms / 1000)
 }
 
-/** Steps of an axis of counts. */
+/** Steps of an axis of counts, and of days or percents across. */
 const wholeSteps = Array.from({ length: 12 }, (_, at) =>
   [1, 2, 5].map((step) => step * 10 ** at),
 ).flat()

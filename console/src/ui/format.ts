@@ -94,6 +94,11 @@ export function formatShortInstant(instant: string, zone: string, now_ms: number
   return dateFormat(options, zone).format(at)
 }
 
+/** Formats a day, as days since 1970 in UTC: `2026-11-29`. */
+export function formatDay(day: number): string {
+  return new Date(Math.floor(day) * 86_400_000).toISOString().slice(0, 10)
+}
+
 /** Formats how long ago an instant was: `12 min ago`. A clock that is behind gives `just now`. */
 export function formatAgo(instant: string, now_ms: number): string {
   const ago_ms = now_ms - Date.parse(instant)
