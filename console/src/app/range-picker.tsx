@@ -1,8 +1,9 @@
 import { useLocation } from '@tanstack/react-router'
 import { serverNow } from '../api/server-clock.ts'
+import { describeRange } from '../ui/describe-range.ts'
 import { notify } from '../ui/toasts.tsx'
 import { useKeys } from './keys.ts'
-import { absoluteUrl, defaultFrom, describeRange, ranges } from './time-range.ts'
+import { absoluteUrl, defaultFrom, ranges } from './time-range.ts'
 import { useUrlState } from './use-search.ts'
 import { useZone } from './zone.ts'
 

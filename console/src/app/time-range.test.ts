@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { safeReturn } from './safe-return.ts'
 import { formatSearch, parseSearch } from './search.ts'
-import { absoluteUrl, describeRange, rangeOf, resolveInstant } from './time-range.ts'
+import { absoluteUrl, rangeOf, resolveInstant } from './time-range.ts'
 
 const now_ms = Date.parse('2026-11-29T12:00:30Z')
 
@@ -16,16 +16,6 @@ test('relative and absolute instants', () => {
 test('an instant without a zone is UTC, also in a browser of another zone', () => {
   expect(resolveInstant('2026-10-25T02:30', now_ms)).toBe('2026-10-25T02:30:00.000Z')
   expect(resolveInstant('2026-10-25', now_ms)).toBe('2026-10-25T00:00:00.000Z')
-})
-
-test('a range of a link is described in the zone', () => {
-  const [from, to] = ['2026-10-25T00:30:00Z', '2026-10-25T01:30:00Z']
-  const described = (range: object) => describeRange(range, 'Europe/Berlin', now_ms)
-  expect(described({ from, to })).toBe('Oct 25, 02:30 GMT+2 to Oct 25, 02:30 GMT+1')
-  expect(described({ from })).toBe('Since Oct 25, 02:30 GMT+2')
-  expect(described({ from: '-3h' })).toBe('Since -3h')
-  expect(described({ from: '-1h', to })).toBe('12:00:30 to Oct 25, 02:30 GMT+1')
-  expect(described({ from: 'soon' })).toBe('Since soon')
 })
 
 test('a range is the same within a minute, and its end is open', () => {

@@ -1,4 +1,3 @@
-import { formatShortInstant } from '../ui/format.ts'
 import type { Search } from './search.ts'
 
 /** A range of time in URLs: `from` and `to` as `-24h`, as an instant, or empty for now. */
@@ -42,16 +41,6 @@ export function rangeOf(search: Search, now_ms: number): { from?: string; to?: s
   const from = resolveInstant(search['from'] ?? defaultFrom, minute_ms)
   const to = resolveInstant(search['to'], minute_ms)
   return { ...(from !== undefined && { from }), ...(to !== undefined && { to }) }
-}
-
-/** Describes a range that the frame does not offer: its ends in a zone, and `-3h` as it is. */
-export function describeRange({ from, to }: Partial<TimeRange>, zone: string, now_ms: number) {
-  const [start, end] = [from, to].map((text) => {
-    const isRelative = text?.startsWith('-') === true && to === undefined
-    const instant = isRelative ? undefined : resolveInstant(text, now_ms)
-    return instant === undefined ? text : formatShortInstant(instant, zone, now_ms)
-  })
-  return end === undefined ? `Since ${start ?? ''}` : `${start ?? ''} to ${end}`
 }
 
 /** Returns a URL whose relative times are absolute, for a link that others open later. */

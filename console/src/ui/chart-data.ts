@@ -1,5 +1,5 @@
+import { isRepeated, zoneName } from '../app/zone-time.ts'
 import { dateFormat } from './date-format.ts'
-import { isRepeated, zoneName } from './zone-time.ts'
 
 /** One series of a chart. A value of null is a gap. */
 export type ChartSeries = { name: string; values: readonly (number | null)[] }

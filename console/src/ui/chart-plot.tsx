@@ -10,7 +10,7 @@ import {
   seriesDashes,
   stackSeries,
 } from './chart-data.ts'
-import { timeTicks } from './zone-time.ts'
+import { timeTicks } from './time-ticks.ts'
 
 type PlotProps = ChartProps & {
   format: (value: number) => string

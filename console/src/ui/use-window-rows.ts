@@ -1,40 +1,25 @@
 import { useWindowVirtualizer } from '@tanstack/react-virtual'
-import {
-  type RefCallback,
-  type RefObject,
-  useCallback,
-  useLayoutEffect,
-  useRef,
-  useState,
-} from 'react'
+import { type RefObject, useCallback, useLayoutEffect, useRef, useState } from 'react'
 
 /** Rows up to this number are all in the page. */
 const maxPlainRows = 40
 const firstHeightPx = 37
 
-/** The rows of a list that are in the page. */
-export type WindowRows = {
-  indexes: readonly number[]
-  /** Heights of the rows that are not in the page, above and below those that are. */
-  above: number
-  below: number
-  /** Measures a row that is in the page; undefined for a short list. */
-  measure: RefCallback<Element> | undefined
-  scrollTo: (index: number) => void
-}
-
-/** Chooses the rows near the window. `element` holds the rows, each with `data-index`. */
+/**
+ * Chooses the rows that are in the page: those near the window, and the heights of the others above and
+ * below. `element` holds the rows, each with `data-index`; `measure` is undefined for a short list.
+ */
 export function useWindowRows<T>(
   element: RefObject<HTMLElement | null>,
   rows: readonly T[],
   keyOf: (row: T) => string,
-): WindowRows {
+) {
   const isLong = rows.length > maxPlainRows
   const { top, height } = usePlace(element)
   const key = useRef(keyOf)
   key.current = keyOf
-  // Another function makes the positions of all rows anew: for other rows, and for another estimate
-  // of their height, but not in each frame.
+  // A new function makes the library compute the positions of all rows. It is new with other rows or
+  // another estimate of their height, not in each frame.
   const getItemKey = useCallback(
     (index: number) => {
       const row = rows[index]
@@ -57,7 +42,7 @@ export function useWindowRows<T>(
     above: first === undefined ? 0 : first.start - top,
     below: last === undefined ? all : all - (last.end - top),
     measure: isLong ? virtual.measureElement : undefined,
-    scrollTo: (index) => {
+    scrollTo: (index: number) => {
       if (isLong) virtual.scrollToIndex(index, { align: 'auto' })
     },
   }

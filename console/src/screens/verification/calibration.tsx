@@ -8,10 +8,10 @@ import { formatCount, formatShare } from '../../ui/format.ts'
 import { Progress } from '../../ui/job.tsx'
 import { Button, Time } from '../../ui/parts.tsx'
 import { Loaded } from '../../ui/states.tsx'
+import { stepCurve } from '../../ui/step-curve.ts'
 import { type Column, Table } from '../../ui/table.tsx'
 import { notify, notifyFault } from '../../ui/toasts.tsx'
 import ui from '../../ui/ui.module.css'
-import { curveOf } from './calibration-curve.ts'
 
 type Verifier = VerificationCalibration['verifiers'][number]
 type Fit = NonNullable<Verifier['fit']>
@@ -85,7 +85,7 @@ const columns = (needed: number): Column<Verifier>[] => [
 
 /** The measured confidence for each stated one, beside what would be perfect. */
 function Curve({ name, fit }: { name: string; fit: Fit }) {
-  const { x, series } = useMemo(() => curveOf(fit.steps), [fit.steps])
+  const { x, series } = useMemo(() => stepCurve(fit.steps), [fit.steps])
   return (
     <section className={ui.stack} aria-label={`Calibration of ${name}`}>
       <h2>
