@@ -147,5 +147,8 @@ test.each(days)('in $zone, $day has $hours bars of an hour', async (each) => {
     return drawnTimes.length > 3 && drawnTimes
   })
   expect(drawn.filter((text) => !text.endsWith(':00'))).toEqual([])
+  await page.setViewportSize({ width: 400, height: 900 })
+  const overflow = await page.evaluate('document.body.scrollWidth - innerWidth')
+  expect(overflow, 'pixels beyond a narrow window').toBeLessThanOrEqual(0)
   expect(faults).toEqual([])
 })
