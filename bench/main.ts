@@ -1,5 +1,6 @@
 import { readFile, writeFile } from 'node:fs/promises'
 import { cpus, totalmem } from 'node:os'
+import { measureConsole } from './console/part.ts'
 import { measureDetection } from './detection/part.ts'
 import { measureExplorer } from './explorer/part.ts'
 import { measureSignals } from './incidents/part.ts'
@@ -12,9 +13,9 @@ import { measureStore } from './store/part.ts'
 import { measureTasks } from './tasks/part.ts'
 
 /**
- * `node bench/main.ts [proxy] [ingest] [store] [detection] [explorer] [operator] [signals] [tasks]`:
- * measures the named parts, or all, and writes the page. ROUNDS=3 gives a quick result that is not kept;
- * MINUTES=10 extends the steady load of the ingest part. ROWS=1000000 fills the store with fewer
+ * `node bench/main.ts [proxy] [ingest] [store] [detection] [explorer] [operator] [signals] [tasks]
+ * [console]`: measures the named parts, or all, and writes the page. ROUNDS=3 gives a quick result
+ * that is not kept; MINUTES=10 extends the steady load of the ingest part. ROWS=1000000 fills the store with fewer
  * observations than 10 M (10 GB of disk under TMPDIR), PARTITION_BY compares another partition key,
  * and POLICIES sets the operator's number of policies; their results are not kept either. Ends with
  * status 1 if two ways of querying the store gave different answers.
@@ -43,6 +44,7 @@ const partNames = [
   'operator',
   'signals',
   'tasks',
+  'console',
 ]
 const results: Results = {}
 for (const part of asked) if (!partNames.includes(part)) throw new Error(`no part ${part}`)
@@ -59,6 +61,7 @@ if (isAsked('operator')) {
 }
 if (isAsked('signals')) results.signals = measured(await measureSignals(rounds))
 if (isAsked('tasks')) results.tasks = measured(await measureTasks(rounds))
+if (isAsked('console')) results.console = measured(await measureConsole(rounds))
 
 if (as_kept) {
   for (const [part, result] of Object.entries(results)) {

@@ -1,3 +1,5 @@
+import type { ConsoleFacts } from './console/facts.ts'
+import { consoleSection } from './console/section.ts'
 import type { DetectionFacts } from './detection/facts.ts'
 import { detectionSection } from './detection/section.ts'
 import type { ExplorerFacts } from './explorer/facts.ts'
@@ -27,11 +29,13 @@ export type Results = {
   operator?: Measured<OperatorFacts>
   signals?: Measured<SignalsFacts>
   tasks?: Measured<TasksFacts>
+  console?: Measured<ConsoleFacts>
 }
 
 /** `docs/reference/performance.md`. Each part names its machine and day. */
 export function performancePage(results: Results): string {
   const { proxy, ingest, store, detection, explorer, operator, signals, tasks } = results
+  const { console: page } = results
   const sections = [
     ...(proxy ? [`## Proxy\n\n${origin('proxy', proxy)}\n\n${proxySection(proxy.facts)}`] : []),
     ...(ingest
@@ -57,6 +61,7 @@ export function performancePage(results: Results): string {
     ...(tasks
       ? [`## Pages of a task\n\n${origin('tasks', tasks)}\n\n${tasksSection(tasks.facts)}`]
       : []),
+    ...(page ? [`## Console\n\n${origin('console', page)}\n\n${consoleSection(page.facts)}`] : []),
   ]
   const how =
     'Written by `make bench` from the JSON files beside it. The machine is shared: trust ratios, not times.'

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { findingsOfTasks } from '../../src/capabilities/detection/index.ts'
+import { catalogue } from '../../src/capabilities/query/language/catalogue.ts'
 import { newId } from '../../src/kernel/ids.ts'
 import { isoFromNs } from '../../src/kernel/time.ts'
 import { fieldsOfNode, nodesOfOutline, sortNodes, walkTree } from '../support/explorer-walk.ts'
@@ -94,6 +95,23 @@ describe('an outline', () => {
       },
     ])
     expect(body.findings_total).toBe(1)
+  })
+
+  test('shows of a finding what the query language shows to the same key, without its evidence', async () => {
+    const own = `task ${newId()}`
+    const trace_id = await api.store([{ id: 'tool', at: 0, took: 1, type: 'tool', task_id: own }])
+    await api.insertTask({ task_id: own })
+    const { project_id, relational } = api
+    const places = [{ trace_id, observation_id: 'tool' }]
+    const evidence = JSON.stringify({ quote: 'a secret quote' })
+    await insertFinding(relational.db, { project_id, task_id: own, evidence, places })
+    const { body } = await api.get(path(trace_id), keyOf(project_id, 'traces:read'))
+    const [finding] = body.findings as object[]
+    const shown = ['finding_id', 'task_id', 'kind', 'type', 'severity', 'state', 'summary', 'nodes']
+    expect(Object.keys(finding ?? {}).sort()).toEqual(shown.sort())
+    expect(JSON.stringify(body)).not.toContain('secret quote')
+    const names = Object.keys(catalogue.findings.fields)
+    expect(shown.filter((name) => name !== 'nodes' && !names.includes(name))).toEqual([])
   })
 
   test('of a late parent changes with the tree', async () => {

@@ -208,6 +208,22 @@ test('claims of a verified answer are at its turn, with offsets and the verdict 
   expect(again.turns.at(-1)?.verification?.claims).toMatchObject([{ verdict: 'supported' }])
 })
 
+test('a key with tasks:read reads verdicts on the answer, not what they rest on', async () => {
+  const { status, body } = await api.call('GET', '/tasks/verified/turns?limit=200', {
+    headers: keyOf(project, 'tasks:read'),
+  })
+  expect(status).toBe(200)
+  const { verification } = (body as Page).turns.at(-1) ?? {}
+  const [claim] = verification?.claims ?? []
+  expect(Object.keys(verification ?? {}).sort()).toEqual([
+    ...['claims', 'claims_total', 'of_this_text', 'run_id', 'trace_id', 'trust_score'],
+  ])
+  expect(Object.keys(claim ?? {}).sort()).toEqual([
+    ...['at', 'claim_id', 'probability', 'text', 'verdict'],
+  ])
+  expect(answer.slice(...(claim?.at ?? []))).toBe(claim?.text)
+})
+
 describe('refusals', () => {
   test('callers without tasks:read', async () => {
     const as = async (headers: Record<string, string>) =>

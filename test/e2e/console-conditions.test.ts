@@ -1,6 +1,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
 import { noChromium } from '../support/chromium.ts'
 import { keepPicture, openTab, settled, type Tab } from '../support/console.ts'
+import { outlineOf, taskListOf } from '../support/console-answers.ts'
 import { type ConsoleWorld, openConsoleWorld } from '../support/console-world.ts'
 import { eventually } from '../support/eventually.ts'
 
@@ -28,16 +29,16 @@ afterEach(async ({ task }) => {
   await tab[Symbol.asyncDispose]()
 })
 
-/** Tasks as the API lists them, made from a stored one. */
-async function listOf(count: number, change: (index: number) => object) {
+/** The stored tasks, as the API lists them. */
+async function storedTask(): Promise<object> {
   const { project_id } = service.login
   const { body } = (await world?.api.get(`/api/v1/tasks?project_id=${project_id}`)) ?? {}
   const [task] = (body as { tasks: object[] }).tasks
-  const tasks = Array.from({ length: count }, (_, at) => ({
-    ...{ ...task, task_id: `task-${at}`, name: `task ${at}` },
-    ...change(at),
-  }))
-  return JSON.stringify({ tasks, total: count, next_cursor: null })
+  return task ?? {}
+}
+
+async function listOf(count: number, change: (index: number) => object) {
+  return taskListOf(await storedTask(), count, change)
 }
 
 const answerTasks = (body: string) =>
@@ -183,31 +184,6 @@ test('Back returns through the screens, with their folds and filters', async () 
   await page.getByRole('row').nth(1).waitFor()
   expect(page.url()).toContain('q=')
 })
-
-/** An outline as the API sends it: chains of ten steps below one root. */
-function outlineOf(trace: string, size: number) {
-  const at = Array.from({ length: size }, (_, node) => node)
-  const column = <T>(value: (node: number) => T) => at.map(value)
-  const rollup = { observations: size, calls: 0, errors: 0, cancelled: 0, unpriced_calls: 0 }
-  const summary = {
-    ...{ task_id: null, task_name: null, start_time: '2026-11-01T00:00:00Z', end_time: null },
-    ...{ duration_ms: size, depth_max: 10, traces: 1, roots: 1, marks: {} },
-    rollup: { ...rollup, tokens: { total: 0 }, cost_usd: '0' },
-  }
-  return {
-    ...{ view: 'outline', trace_id: trace, revision: 'r', truncated: false, total: size, summary },
-    ...{ served_by: 'clickhouse', fallback_reason: null, origin_time: '2026-11-01T00:00:00Z' },
-    ...{ stats: { rows_read: size, duration_ms: 1 }, findings: [], findings_total: 0, trace: null },
-    ids: column((node) => `step-${node}`),
-    parent: column((node) => (node === 0 ? -1 : node % 10 === 1 ? 0 : node - 1)),
-    start_us: column((node) => node * 1_000),
-    dur_us: column((node) => (node === 0 ? size * 1_000 : 1_500)),
-    ...{ name: column(() => 0), names: ['step'], type: column(() => 0), types: ['span'] },
-    ...{ status: column(() => 0), statuses: ['ok'], traces: [trace], marks: [] },
-    ...{ on_path: column(() => 0), mark: column(() => 0), counted_with: column(() => -1) },
-    ...{ tokens: column(() => null), cost_usd: column(() => null) },
-  }
-}
 
 test('of 100,000 steps, only those in the window are in the page', async () => {
   const { page, faults } = await lookAs()

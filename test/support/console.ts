@@ -15,8 +15,8 @@ export async function ensureConsole(): Promise<void> {
   if (!existsSync(join(root, 'dist/index.html'))) await buildConsole()
 }
 
-/** How a person looks at the console. */
-export type Look = { theme: 'light' | 'dark'; width: 1280 | 400 }
+/** How a person looks at the console. The zone is that of the browser, an IANA name. */
+export type Look = { theme: 'light' | 'dark'; width: 1280 | 400; zone?: string }
 
 /** A tab of a signed-in person, with everything that went wrong in it. */
 export type Tab = AsyncDisposable & {
@@ -37,10 +37,12 @@ type Service = { base_url: string; login: FirstLogin }
 export async function openTab(
   browser: Browser,
   { base_url, login }: Service,
-  { theme, width }: Look = { theme: 'light', width: 1280 },
+  { theme, width, zone }: Look = { theme: 'light', width: 1280 },
 ): Promise<Tab> {
-  const viewport = { width, height: 900 }
-  const context = await browser.newContext({ viewport, colorScheme: theme })
+  const context = await browser.newContext({
+    ...{ viewport: { width, height: 900 }, colorScheme: theme },
+    ...(zone !== undefined && { timezoneId: zone }),
+  })
   const signedIn = await context.request.post(`${base_url}/api/v1/auth/session`, {
     headers: { 'x-looptrace-csrf': '1', 'sec-fetch-site': 'same-origin' },
     data: {

@@ -1,9 +1,11 @@
 import { useLocation } from '@tanstack/react-router'
 import { serverNow } from '../api/server-clock.ts'
+import { describeRange } from '../ui/describe-range.ts'
 import { notify } from '../ui/toasts.tsx'
 import { useKeys } from './keys.ts'
 import { absoluteUrl, defaultFrom, ranges } from './time-range.ts'
 import { useUrlState } from './use-search.ts'
+import { useZone } from './zone.ts'
 
 /** Screens whose rows depend on the range of the URL. */
 const ranged = [
@@ -21,6 +23,7 @@ const ranged = [
 export function RangePicker() {
   const { pathname } = useLocation()
   const [search, change] = useUrlState()
+  const zone = useZone()
   const hasRange = ranged.includes(pathname.split('/')[3] ?? 'overview') && !pathname.split('/')[4]
   useKeys({
     y: () => {
@@ -32,14 +35,19 @@ export function RangePicker() {
   })
   if (!hasRange) return null
   const from = search['from'] ?? defaultFrom
-  const isKnown = search['to'] === undefined && ranges.some(([value]) => value === from)
+  const { to } = search
+  const isKnown = to === undefined && ranges.some(([value]) => value === from)
   return (
     <select
       aria-label="Range of time"
       value={isKnown ? from : 'custom'}
       onChange={(event) => change({ from: event.target.value, to: undefined, cursor: undefined })}
     >
-      {!isKnown && <option value="custom">{search['to'] ? 'From link' : from}</option>}
+      {!isKnown && (
+        <option value="custom">
+          {describeRange({ from, ...(to !== undefined && { to }) }, zone, serverNow())}
+        </option>
+      )}
       {ranges.map(([value, title]) => (
         <option key={value} value={value}>
           {title}

@@ -13,6 +13,11 @@ test('relative and absolute instants', () => {
   }
 })
 
+test('an instant without a zone is UTC, also in a browser of another zone', () => {
+  expect(resolveInstant('2026-10-25T02:30', now_ms)).toBe('2026-10-25T02:30:00.000Z')
+  expect(resolveInstant('2026-10-25', now_ms)).toBe('2026-10-25T00:00:00.000Z')
+})
+
 test('a range is the same within a minute, and its end is open', () => {
   expect(rangeOf({ from: '-1h' }, now_ms)).toEqual(rangeOf({ from: '-1h' }, now_ms + 29_000))
   expect(rangeOf({}, now_ms)).toEqual({ from: '2026-11-22T12:00:00.000Z' })

@@ -16,7 +16,10 @@ export const defaultFrom = '-7d'
 
 const units_ms = { m: 60_000, h: 3_600_000, d: 86_400_000 } as const
 
-/** Resolves `-24h` or an instant to an instant; undefined for an empty or unreadable text. */
+/**
+ * Resolves `-24h` or an instant to an instant; undefined for an empty or unreadable text. An instant
+ * without a zone is UTC, as in the API, so that a link means the same to all who open it.
+ */
 export function resolveInstant(text: string | undefined, now_ms: number): string | undefined {
   if (text === undefined || text === '') return undefined
   const [, count, unit] = /^-(\d{1,5})([mhd])$/.exec(text) ?? []
@@ -24,7 +27,7 @@ export function resolveInstant(text: string | undefined, now_ms: number): string
     const ago_ms = Number(count) * units_ms[unit as keyof typeof units_ms]
     return new Date(now_ms - ago_ms).toISOString()
   }
-  const at_ms = Date.parse(text)
+  const at_ms = Date.parse(/T[\d:.]+$/.test(text) ? `${text}Z` : text)
   return Number.isNaN(at_ms) ? undefined : new Date(at_ms).toISOString()
 }
 

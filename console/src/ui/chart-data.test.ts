@@ -61,6 +61,15 @@ test('labels have the date at the first instant and after midnight of the zone',
   expect(labels).toEqual(['21:00\nNov 28', '23:00', '01:00\nNov 29', '03:00'])
 })
 
+test('labels of a repeated hour have the zone', () => {
+  const start = Date.parse('2026-10-25T00:00:00Z')
+  const labels = instantLabels(
+    [-1, 0, 1, 2].map((hours) => start + hours * 3_600_000),
+    'Europe/Berlin',
+  )
+  expect(labels).toEqual(['01:00\nOct 25', '02:00\nGMT+2', '02:00\nGMT+1', '03:00'])
+})
+
 test('labels of days have no time', () => {
   const start = Date.parse('2026-11-28T00:00:00Z')
   expect(instantLabels([start, start + 86_400_000], 'UTC')).toEqual(['Nov 28', 'Nov 29'])

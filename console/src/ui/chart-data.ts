@@ -1,3 +1,6 @@
+import { isRepeated, zoneName } from '../app/zone-time.ts'
+import { dateFormat } from './date-format.ts'
+
 /** One series of a chart. A value of null is a gap. */
 export type ChartSeries = { name: string; values: readonly (number | null)[] }
 
@@ -82,21 +85,28 @@ export function summarize(
 
 const day_ms = 86_400_000
 
-/** Returns how an axis shows instants: the time of day, with the date at the first and at midnight. */
+/**
+ * Returns how an axis shows instants: the time of day, with the date at the first and at midnight, and
+ * with the zone where clocks show a time twice.
+ */
 export function instantLabels(instants: readonly number[], zone: string): string[] {
   const [first = 0, last = 0] = [instants[0], instants.at(-1)]
   const step_ms = instants.length > 1 ? (last - first) / (instants.length - 1) : 0
-  const date = new Intl.DateTimeFormat('en', { month: 'short', day: 'numeric', timeZone: zone })
-  const time = new Intl.DateTimeFormat('en', {
-    ...{ hour: '2-digit', minute: '2-digit', hourCycle: 'h23', timeZone: zone },
-    ...(step_ms > 0 && step_ms < 60_000 ? { second: '2-digit' } : {}),
-  })
+  const date = dateFormat({ month: 'short', day: 'numeric' }, zone)
+  const time = dateFormat(
+    {
+      ...{ hour: '2-digit', minute: '2-digit', hourCycle: 'h23' },
+      ...(step_ms > 0 && step_ms < 60_000 ? { second: '2-digit' } : {}),
+    },
+    zone,
+  )
   let before = ''
   return instants.map((at) => {
     const day = date.format(at)
     const isNewDay = day !== before
     before = day
     if (step_ms >= day_ms * 0.9) return day
-    return isNewDay ? `${time.format(at)}\n${day}` : time.format(at)
+    const below = [isNewDay && day, isRepeated(at, zone) && zoneName(at, zone)].filter(Boolean)
+    return [time.format(at), below.join(' ')].filter(Boolean).join('\n')
   })
 }

@@ -10,6 +10,7 @@ import {
   seriesDashes,
   stackSeries,
 } from './chart-data.ts'
+import { timeTicks } from './time-ticks.ts'
 
 type PlotProps = ChartProps & {
   format: (value: number) => string
@@ -129,7 +130,6 @@ function optionsOf(
   const order = series.map((_, index) => index)
   return {
     height,
-    tzDate: (at_s: number) => Uplot.tzDate(new Date(at_s * 1000), zone),
     legend: { show: false },
     cursor: {
       y: false,
@@ -145,6 +145,7 @@ function optionsOf(
         ...axis,
         space: 70,
         size: 40,
+        ...(isTime ? { splits: splitsIn(zone) } : { incrs: wholeSteps }),
         values: (_: Uplot, at: number[]) =>
           isTime
             ? instantLabels(
@@ -171,7 +172,13 @@ function optionsOf(
   }
 }
 
-/** Steps of an axis of counts. */
+/** Returns ticks at round local times of a zone. Those of the library know the browser's zone only. */
+function splitsIn(zone: string): Uplot.Axis.Splits {
+  return (...[, , from_s, to_s, step_s]) =>
+    timeTicks(from_s * 1000, to_s * 1000, step_s * 1000, zone).map((at_ms) => at_ms / 1000)
+}
+
+/** Steps of an axis of counts, and of days or percents across. */
 const wholeSteps = Array.from({ length: 12 }, (_, at) =>
   [1, 2, 5].map((step) => step * 10 ** at),
 ).flat()

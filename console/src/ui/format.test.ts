@@ -55,6 +55,18 @@ test('a short instant has the day unless it is today in the zone', () => {
   expect(formatShortInstant('2026-11-28T23:10:05Z', 'Europe/Berlin', now_ms)).toBe('00:10:05')
 })
 
+test('a short instant has the zone where clocks show it twice, and the year of another year', () => {
+  const now_ms = Date.parse('2026-11-29T00:30:00Z')
+  const short = (instant: string, zone: string) => formatShortInstant(instant, zone, now_ms)
+  const [first, second] = ['2026-10-25T00:30:00Z', '2026-10-25T01:30:00Z']
+  expect(short(first, 'Europe/Berlin')).toBe('Oct 25, 02:30 GMT+2')
+  expect(short(second, 'Europe/Berlin')).toBe('Oct 25, 02:30 GMT+1')
+  expect(short(first, 'UTC')).toBe('Oct 25, 00:30')
+  expect(short('2026-04-04T14:45:00Z', 'Australia/Lord_Howe')).toBe('Apr 5, 01:45 GMT+11')
+  expect(short('2026-04-04T15:15:00Z', 'Australia/Lord_Howe')).toBe('Apr 5, 01:45 GMT+10:30')
+  expect(short('2025-11-28T23:10:05Z', 'UTC')).toBe('Nov 28, 2025, 23:10')
+})
+
 test('how long ago, also with a clock that is behind', () => {
   const now_ms = Date.parse('2026-11-29T12:00:00Z')
   expect(formatAgo('2026-11-29T11:48:00Z', now_ms)).toBe('12 min ago')

@@ -1,3 +1,6 @@
+import { isRepeated } from '../app/zone-time.ts'
+import { type DateOptions, dateFormat } from './date-format.ts'
+
 /** Texts for people. Numbers use the English format, like the rest of the console. */
 
 const whole = new Intl.NumberFormat('en')
@@ -63,23 +66,37 @@ export function formatBytes(bytes: number): string {
 export function formatInstant(instant: string, zone: string): string {
   const at = new Date(instant)
   if (Number.isNaN(at.getTime())) return instant
-  return new Intl.DateTimeFormat('en', {
-    ...{ year: 'numeric', month: 'short', day: 'numeric', hour: '2-digit', minute: '2-digit' },
-    ...{ second: '2-digit', fractionalSecondDigits: 3, hourCycle: 'h23' },
-    ...{ timeZone: zone, timeZoneName: 'short' },
-  }).format(at)
+  return dateFormat(wholeInstant, zone).format(at)
 }
 
-/** Formats an instant as short as a list needs: `14:03:12` today, `Nov 28, 14:03` before. */
+const wholeInstant: DateOptions = {
+  ...{ year: 'numeric', month: 'short', day: 'numeric', hour: '2-digit', minute: '2-digit' },
+  ...{ second: '2-digit', fractionalSecondDigits: 3, hourCycle: 'h23', timeZoneName: 'short' },
+}
+
+/**
+ * Formats an instant as short as a list needs: `14:03:12` today, `Nov 28, 14:03` before, with the year
+ * if it is another one. A time that clocks show twice, at the end of summer time, has its zone.
+ */
 export function formatShortInstant(instant: string, zone: string, now_ms: number): string {
   const at = new Date(instant)
   if (Number.isNaN(at.getTime())) return instant
-  const day = new Intl.DateTimeFormat('en', { dateStyle: 'short', timeZone: zone })
+  const day = dateFormat({ dateStyle: 'short' }, zone)
+  const year = dateFormat({ year: 'numeric' }, zone)
   const isToday = day.format(at) === day.format(now_ms)
-  return new Intl.DateTimeFormat('en', {
-    ...{ hour: '2-digit', minute: '2-digit', hourCycle: 'h23', timeZone: zone },
+  const isThisYear = year.format(at) === year.format(now_ms)
+  const options: DateOptions = {
+    ...{ hour: '2-digit', minute: '2-digit', hourCycle: 'h23' },
     ...(isToday ? { second: '2-digit' } : { month: 'short', day: 'numeric' }),
-  }).format(at)
+    ...(!isThisYear && { year: 'numeric' }),
+    ...(isRepeated(at.getTime(), zone) && { timeZoneName: 'short' }),
+  }
+  return dateFormat(options, zone).format(at)
+}
+
+/** Formats a day, as days since 1970 in UTC: `2026-11-29`. */
+export function formatDay(day: number): string {
+  return new Date(Math.floor(day) * 86_400_000).toISOString().slice(0, 10)
 }
 
 /** Formats how long ago an instant was: `12 min ago`. A clock that is behind gives `just now`. */

@@ -1,10 +1,18 @@
-import { useWindowVirtualizer, type Virtualizer } from '@tanstack/react-virtual'
-import { type ReactNode, type RefObject, useEffect, useLayoutEffect, useRef, useState } from 'react'
+import {
+  memo,
+  type ReactNode,
+  type RefCallback,
+  useCallback,
+  useEffect,
+  useRef,
+  useState,
+} from 'react'
 import { useKeys } from '../app/keys.ts'
 import { Button, classes } from './parts.tsx'
 import css from './table.module.css'
 import ui from './ui.module.css'
 import { useOverflow } from './use-overflow.ts'
+import { useWindowRows } from './use-window-rows.ts'
 
 /** A column of a table. */
 export type Column<T> = {
@@ -40,10 +48,6 @@ type TableProps<T> = {
   empty?: ReactNode
 }
 
-/** Rows up to this number are all in the page. */
-const maxPlainRows = 40
-const rowHeightPx = 37
-
 /**
  * A table of any length: of a long one, only rows near the window are in the page. `j` and `k` move
  * the selection, Enter opens it.
@@ -52,26 +56,14 @@ export function Table<T>({ label, columns, rows, keyOf, empty, ...rest }: TableP
   const { onOpen, peek, sorting, onSort } = rest
   const body = useRef<HTMLTableSectionElement>(null)
   const [selected, setSelected] = useState(peek?.at)
-  const isLong = rows.length > maxPlainRows
-  const virtual = useWindowVirtualizer({
-    count: isLong ? rows.length : 0,
-    estimateSize: () => rowHeightPx,
-    overscan: 8,
-    scrollMargin: useTop(body),
-    getItemKey: (index) => {
-      const row = rows[index]
-      return row === undefined ? index : keyOf(row)
-    },
-  })
-  const items = isLong ? virtual.getVirtualItems() : rows.map((_, index) => ({ index }))
-  const [above, below] = isLong ? restAround(virtual) : [0, 0]
-  const at = rows.findIndex((row) => keyOf(row) === selected)
+  const { indexes, above, below, measure, scrollTo } = useWindowRows(body, rows, keyOf)
+  const at = selected === undefined ? -1 : rows.findIndex((row) => keyOf(row) === selected)
   const move = (step: number) => {
     const row = rows[Math.min(Math.max(at + step, 0), rows.length - 1)]
     if (row === undefined) return
     setSelected(keyOf(row))
     if (peek?.at !== undefined) peek.show(row)
-    if (isLong) virtual.scrollToIndex(rows.indexOf(row), { align: 'auto' })
+    scrollTo(rows.indexOf(row))
   }
   const togglePeek = (row: T | undefined) => {
     const isShown = row !== undefined && peek?.at === keyOf(row)
@@ -91,6 +83,12 @@ export function Table<T>({ label, columns, rows, keyOf, empty, ...rest }: TableP
     if (selected === undefined) return
     body.current?.querySelector('[aria-selected="true"]')?.scrollIntoView({ block: 'nearest' })
   }, [selected])
+  const press = useRef<RowProps<T>['onPress']>(() => undefined)
+  press.current = (row, target) => {
+    setSelected(keyOf(row))
+    if (!isControl(target)) onOpen?.(row)
+  }
+  const onPress = useCallback<RowProps<T>['onPress']>((...of) => press.current(...of), [])
   const onSelect = useRef(rest.onSelect)
   onSelect.current = rest.onSelect
   useEffect(() => onSelect.current?.(rows[at]), [rows, at])
@@ -107,29 +105,17 @@ export function Table<T>({ label, columns, rows, keyOf, empty, ...rest }: TableP
         </thead>
         <tbody ref={body}>
           <Spacer height={above} />
-          {items.map(({ index }) => {
+          {indexes.map((index) => {
             const row = rows[index]
             if (row === undefined) return null
             const key = keyOf(row)
             return (
-              <tr
+              <Row
                 key={key}
-                ref={isLong ? virtual.measureElement : undefined}
-                data-index={index}
-                aria-rowindex={index + 2}
-                aria-selected={key === selected}
-                className={onOpen && css.link}
-                onClick={(event) => {
-                  setSelected(key)
-                  if (!isControl(event.target)) onOpen?.(row)
-                }}
-              >
-                {columns.map(({ id, cell, number, wide }) => (
-                  <td key={id} className={classes(number && ui.number, wide && css.wide)}>
-                    {cell(row)}
-                  </td>
-                ))}
-              </tr>
+                {...{ row, index, columns, measure, onPress }}
+                isSelected={key === selected}
+                opens={onOpen !== undefined}
+              />
             )
           })}
           <Spacer height={below} />
@@ -138,6 +124,39 @@ export function Table<T>({ label, columns, rows, keyOf, empty, ...rest }: TableP
     </Scroller>
   )
 }
+
+type RowProps<T> = {
+  row: T
+  index: number
+  columns: readonly Column<T>[]
+  /** Measures the height of the row, in a long table. */
+  measure: RefCallback<Element> | undefined
+  isSelected: boolean
+  opens: boolean
+  onPress: (row: T, target: EventTarget) => void
+}
+
+function TableRow<T>({ row, index, columns, measure, isSelected, opens, onPress }: RowProps<T>) {
+  return (
+    <tr
+      ref={measure}
+      data-index={index}
+      aria-rowindex={index + 2}
+      aria-selected={isSelected}
+      className={opens ? css.link : undefined}
+      onClick={(event) => onPress(row, event.target)}
+    >
+      {columns.map(({ id, cell, number, wide }) => (
+        <td key={id} className={classes(number && ui.number, wide && css.wide)}>
+          {cell(row)}
+        </td>
+      ))}
+    </tr>
+  )
+}
+
+/** A row that is rendered again only if it changes: not while the table scrolls. */
+const Row = memo(TableRow) as typeof TableRow
 
 /** The box in which a wide table scrolls. It takes the focus then, so that arrow keys scroll it. */
 function Scroller({ children }: { children: ReactNode }) {
@@ -148,25 +167,6 @@ function Scroller({ children }: { children: ReactNode }) {
       {children}
     </div>
   )
-}
-
-/** Returns the distance of an element from the top of the page, once it is there. */
-function useTop(element: RefObject<HTMLElement | null>): number {
-  const [top, setTop] = useState(0)
-  useLayoutEffect(() => {
-    const box = element.current?.getBoundingClientRect()
-    if (box !== undefined) setTop(Math.round(box.top + window.scrollY))
-  })
-  return top
-}
-
-/** Returns the heights of the rows that are not in the page, above and below those that are. */
-function restAround(virtual: Virtualizer<Window, Element>): [above: number, below: number] {
-  const items = virtual.getVirtualItems()
-  const [first, last] = [items.at(0), items.at(-1)]
-  const { scrollMargin } = virtual.options
-  if (first === undefined || last === undefined) return [0, virtual.getTotalSize()]
-  return [first.start - scrollMargin, virtual.getTotalSize() - (last.end - scrollMargin)]
 }
 
 function Spacer({ height }: { height: number }) {

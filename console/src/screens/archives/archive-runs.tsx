@@ -78,7 +78,7 @@ function Coverage({ runs }: { runs: readonly ArchiveRun[] }) {
 }
 
 const windowText = ({ from, to }: { from: string; to: string }) =>
-  `${from.slice(0, 16).replace('T', ' ')} to ${to.slice(0, 16).replace('T', ' ')}`
+  `${from.slice(0, 16).replace('T', ' ')} to ${to.slice(0, 16).replace('T', ' ')} UTC`
 
 function progressOf({ state, progress }: ArchiveRun): string {
   if (state === 'queued') return 'Waiting for a worker'

@@ -1,7 +1,8 @@
+import { useMemo } from 'react'
 import { api } from '../../api/client.ts'
 import type { FeedbackStats } from '../../api/schema.gen.d.ts'
-import { Bars } from '../../ui/bars.tsx'
-import { formatCount, formatShare } from '../../ui/format.ts'
+import { Chart } from '../../ui/chart.tsx'
+import { formatCount, formatDay, formatShare } from '../../ui/format.ts'
 import { Tile } from '../../ui/parts.tsx'
 import { Empty, Loaded } from '../../ui/states.tsx'
 import { type Column, Table } from '../../ui/table.tsx'
@@ -53,15 +54,7 @@ function Stats({ of }: { of: FeedbackStats }) {
         </Tile>
         {of.pending > 0 && <Tile name="Not counted yet">{formatCount(of.pending)}</Tile>}
       </div>
-      <h2>Votes per {of.unit}</h2>
-      <Bars
-        summary={`Votes per ${of.unit}: ${own.negative} negative of ${own.votes} in all`}
-        series={['negative', 'neutral', 'positive']}
-        bars={own.series.map(({ at, negative, neutral, positive }) => ({
-          at: of.unit === 'day' ? at.slice(0, 10) : at.slice(0, 16).replace('T', ' '),
-          values: [negative, neutral, positive],
-        }))}
-      />
+      <Votes unit={of.unit} points={own.series} />
       {of.dropped.map(({ reason, items }) => (
         <p key={reason} className={ui.soft}>
           {formatCount(items)} items are not counted: {reason.replaceAll('_', ' ')}.
@@ -80,6 +73,31 @@ function Stats({ of }: { of: FeedbackStats }) {
         </>
       )}
     </>
+  )
+}
+
+type Point = FeedbackStats['sources'][number]['series'][number]
+
+/** Votes over time. Days are those of UTC. */
+function Votes({ unit, points }: { unit: FeedbackStats['unit']; points: readonly Point[] }) {
+  const isDay = unit === 'day'
+  const { x, series } = useMemo(() => {
+    const place = (at: string) => Date.parse(at) / (isDay ? 86_400_000 : 1)
+    const votes = ['negative', 'neutral', 'positive'] as const
+    return {
+      x: points.map(({ at }) => place(at)),
+      series: votes.map((name) => ({ name, values: points.map((point) => point[name]) })),
+    }
+  }, [points, isDay])
+  const label = isDay ? 'Votes per day (UTC)' : `Votes per ${unit}`
+  return (
+    <Chart
+      label={label}
+      look="bars"
+      stacked
+      {...(isDay && { formatX: formatDay })}
+      {...{ x, series }}
+    />
   )
 }
 

@@ -1,8 +1,8 @@
 import { serverNow } from '../../api/server-clock.ts'
 import { rangeOf } from '../../app/time-range.ts'
 import { useUrlState } from '../../app/use-search.ts'
-import { Meter } from '../../ui/bars.tsx'
 import { formatShare } from '../../ui/format.ts'
+import { Meter } from '../../ui/meter.tsx'
 import ui from '../../ui/ui.module.css'
 
 const sources = ['end_user', 'annotator', 'rule'] as const

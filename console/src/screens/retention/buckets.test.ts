@@ -21,12 +21,14 @@ const total = (rows: readonly { rows: number }[]) => rows.reduce((sum, each) => 
 test('bars lose no row, however they are split and however many days they cover', () => {
   fc.assert(
     fc.property(fc.array(bucket, { maxLength: 60 }), fc.constantFrom(...splits), (all, split) => {
-      const { series, bars } = barsOf(all, split)
-      const shown = bars.flatMap(({ values }) => values).reduce((sum, each) => sum + each, 0)
+      const { x, series } = barsOf(all, split)
+      const values = series.flatMap((each) => each.values)
+      const shown = values.reduce<number>((sum, each) => sum + (each ?? 0), 0)
       expect(shown).toBe(total(all.filter(({ action }) => action !== 'keep')))
-      expect(bars.length).toBeLessThanOrEqual(120)
+      expect(x.length).toBeLessThanOrEqual(120)
+      expect(series.filter((each) => each.values.length !== x.length)).toEqual([])
       expect(series.length).toBeLessThanOrEqual(7)
-      expect(new Set(series).size).toBe(series.length)
+      expect(new Set(series.map(({ name }) => name)).size).toBe(series.length)
     }),
   )
 })
@@ -48,11 +50,8 @@ test('sums by kind and environment have all rows of their action', () => {
 test('days without rows have empty bars between', () => {
   const row = { kind: 'traces', environment: '', action: 'delete', reason: null } as const
   const at = (day: string, rows: number) => ({ ...row, day, rows, bytes: 1, held_rows: 0 })
-  const { series, bars } = barsOf([at('2026-03-03', 2), at('2026-03-01', 5)], 'environment')
-  expect(series).toEqual(['no environment'])
-  expect(bars).toEqual([
-    { at: '2026-03-01', values: [5] },
-    { at: '2026-03-02', values: [0] },
-    { at: '2026-03-03', values: [2] },
-  ])
+  const { x, series } = barsOf([at('2026-03-03', 2), at('2026-03-01', 5)], 'environment')
+  const first = Date.UTC(2026, 2, 1) / 86_400_000
+  expect(x).toEqual([first, first + 1, first + 2])
+  expect(series).toEqual([{ name: 'no environment', values: [5, 0, 2] }])
 })

@@ -1,5 +1,5 @@
 import type { RetentionBucket } from '../../api/schema.gen.d.ts'
-import type { Bar } from '../../ui/bars.tsx'
+import type { ChartSeries } from '../../ui/chart-data.ts'
 
 /** How the bars are split. */
 export const splits = ['kind', 'environment', 'action'] as const
@@ -29,47 +29,47 @@ export function partOf(bucket: RetentionBucket, split: Split): string {
 }
 
 /**
- * Groups what a run would delete or mask into bars by day, oldest first, with days between. Above
- * 120 days a bar covers several. Series beyond the sixth largest are one, "others".
+ * Groups what a run would delete or mask into bars by day, oldest first, with days between; `x` are
+ * days since 1970. Above 120 days a bar covers several. Series beyond the sixth largest are one,
+ * "others".
  */
 export function barsOf(
   buckets: readonly RetentionBucket[],
   split: Split,
-): { series: string[]; bars: Bar[] } {
+): { x: number[]; series: ChartSeries[] } {
   const gone = buckets.filter(({ action, rows }) => action !== 'keep' && rows > 0)
+  const names = namesOf(gone, split)
+  const days = gone.map(({ day }) => dayNumber(day))
+  if (days.length === 0) return { x: [], series: [] }
+  const first = days.reduce((least, day) => Math.min(least, day))
+  const last = days.reduce((most, day) => Math.max(most, day))
+  const width = Math.ceil((last - first + 1) / bars_max)
+  const length = Math.ceil((last - first + 1) / width)
+  const series = names.map((name) => ({ name, values: new Array<number>(length).fill(0) }))
+  for (const bucket of gone) {
+    const bar = Math.floor((dayNumber(bucket.day) - first) / width)
+    const found = names.indexOf(partOf(bucket, split))
+    const { values } = series.at(found) ?? { values: [] }
+    values[bar] = (values[bar] ?? 0) + bucket.rows
+  }
+  return { x: Array.from({ length }, (_, index) => first + index * width), series }
+}
+
+/** Returns the names of series, the largest first. The last one is also that of all others. */
+function namesOf(gone: readonly RetentionBucket[], split: Split): string[] {
   const totals = new Map<string, number>()
   for (const bucket of gone) {
     const part = partOf(bucket, split)
     totals.set(part, (totals.get(part) ?? 0) + bucket.rows)
   }
   const names = [...totals].sort((one, other) => other[1] - one[1]).map(([name]) => name)
-  const series = names.length > series_max ? [...names.slice(0, series_max - 1), 'others'] : names
-  const days = gone.map(({ day }) => dayNumber(day))
-  if (days.length === 0) return { series: [], bars: [] }
-  const first = days.reduce((least, day) => Math.min(least, day))
-  const last = days.reduce((most, day) => Math.max(most, day))
-  const width = Math.ceil((last - first + 1) / bars_max)
-  const bars = Array.from({ length: Math.ceil((last - first + 1) / width) }, (_, index) => ({
-    at: dayText(first + index * width),
-    values: series.map(() => 0),
-  }))
-  for (const bucket of gone) {
-    const bar = bars[Math.floor((dayNumber(bucket.day) - first) / width)]
-    const found = series.indexOf(partOf(bucket, split))
-    const at = found === -1 ? series.length - 1 : found
-    if (bar !== undefined) bar.values[at] = (bar.values[at] ?? 0) + bucket.rows
-  }
-  return { series, bars }
+  return names.length > series_max ? [...names.slice(0, series_max - 1), 'others'] : names
 }
 
 const day_ms = 86_400_000
 
 function dayNumber(day: string): number {
   return Math.floor(Date.parse(`${day}T00:00:00Z`) / day_ms)
-}
-
-function dayText(day: number): string {
-  return new Date(day * day_ms).toISOString().slice(0, 10)
 }
 
 /** Sums the buckets by kind and environment, the largest loss first. */

@@ -1,12 +1,12 @@
 import { useInfiniteQuery, useQueryClient } from '@tanstack/react-query'
-import { useState } from 'react'
+import { useMemo, useState } from 'react'
 import { api, call } from '../../api/client.ts'
 import type { RetentionBucket, RetentionRunDetail } from '../../api/schema.gen.d.ts'
 import { useHasRole } from '../../app/project.ts'
 import { useUrlState } from '../../app/use-search.ts'
-import { Bars } from '../../ui/bars.tsx'
+import { Chart } from '../../ui/chart.tsx'
 import { Confirm } from '../../ui/dialog.tsx'
-import { formatBytes, formatCount } from '../../ui/format.ts'
+import { formatBytes, formatCount, formatDay } from '../../ui/format.ts'
 import { Actor, isUnderWay, Progress, pollWhile } from '../../ui/job.tsx'
 import { Json } from '../../ui/json.tsx'
 import { Button, Facts, State, Tile, Time } from '../../ui/parts.tsx'
@@ -150,7 +150,9 @@ function useBuckets(job_id: string) {
   })
   const { hasNextPage, isFetching, fetchNextPage, error } = query
   if (hasNextPage && !isFetching && error === null) void fetchNextPage()
-  return { ...query, rows: query.data?.pages.flatMap(({ buckets }) => buckets) ?? [] }
+  const { data } = query
+  const rows = useMemo(() => data?.pages.flatMap(({ buckets }) => buckets) ?? [], [data])
+  return { ...query, rows }
 }
 
 function Buckets({ run }: { run: RetentionRunDetail }) {
@@ -180,7 +182,7 @@ function Buckets({ run }: { run: RetentionRunDetail }) {
               </span>
             )}
           </div>
-          <Chart buckets={query.rows} split={split} verb={goes(run)} />
+          <LossChart buckets={query.rows} split={split} verb={goes(run)} />
           <Reasons buckets={query.rows} />
           <Table
             label="Rows by kind and environment"
@@ -198,7 +200,7 @@ function goes({ dry_run }: RetentionRunDetail): string {
   return dry_run ? 'would go' : 'went'
 }
 
-function Chart({
+function LossChart({
   buckets,
   split,
   verb,
@@ -207,17 +209,10 @@ function Chart({
   split: Split
   verb: string
 }) {
-  const { series, bars } = barsOf(buckets, split)
-  if (bars.length === 0) return <p className={ui.notice}>No row {verb}: all rows are kept.</p>
-  const summary = `Rows that ${verb}, by day and ${split}, from ${bars.at(0)?.at} to ${bars.at(-1)?.at}`
-  return (
-    <>
-      <h3>
-        Rows per day that {verb}, by {split}
-      </h3>
-      <Bars summary={summary} series={series} bars={bars} />
-    </>
-  )
+  const { x, series } = useMemo(() => barsOf(buckets, split), [buckets, split])
+  if (x.length === 0) return <p className={ui.notice}>No row {verb}: all rows are kept.</p>
+  const label = `Rows per day that ${verb}, by ${split}`
+  return <Chart label={label} look="bars" stacked formatX={formatDay} {...{ x, series }} />
 }
 
 const reasons: Record<string, string> = {

@@ -1,45 +1,16 @@
-import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import type { IncidentSuppression } from '../../api/schema.gen.d.ts'
 import {
   draftOf,
+  explainTwice,
   matchersLike,
   newDraft,
   readMatchers,
   requestOf,
-  toInstant,
-  toLocal,
   writeMatchers,
 } from './draft.ts'
 
 const berlin = 'Europe/Berlin'
-
-test('a whole minute survives the way to a local time and back, in each zone', () => {
-  const zones = fc.constantFrom('UTC', berlin, 'America/St_Johns', 'Asia/Kathmandu')
-  const minutes = fc.integer({ min: Date.UTC(2026, 0) / 60_000, max: Date.UTC(2028, 0) / 60_000 })
-  fc.assert(
-    fc.property(minutes, zones, (minute, zone) => {
-      const instant = new Date(minute * 60_000).toISOString()
-      const back = toInstant(toLocal(instant, zone), zone)
-      // Only the hour that occurs twice is ambiguous: the first one is taken.
-      expect(toLocal(back, zone)).toBe(toLocal(instant, zone))
-      expect(Date.parse(instant) - Date.parse(back)).toBeOneOf([0, 3_600_000])
-    }),
-    { numRuns: 500 },
-  )
-})
-
-test('a local time that summer time skips is an hour later', () => {
-  expect(toInstant('2026-03-29T02:30', berlin)).toBe('2026-03-29T01:30:00.000Z')
-})
-
-test('of a local time that occurs twice, the first counts', () => {
-  expect(toInstant('2026-10-25T02:30', berlin)).toBe('2026-10-25T00:30:00.000Z')
-})
-
-test('an unreadable time reaches the API as it is', () => {
-  expect(toInstant('soon', berlin)).toBe('soon')
-})
 
 const stored: IncidentSuppression = {
   suppression_id: '0199f4de-0000-7000-8000-000000000001',
@@ -60,6 +31,23 @@ test('a stored suppression survives editing without a change', () => {
   expect(requestOf(draftOf(stored, berlin), berlin)).toEqual({
     ...{ matchers, windows, recurrence, expires_at, comment },
   })
+})
+
+test('a time in the second of two equal hours stays there while it is edited', () => {
+  const second = '2026-10-25T01:30:20.000Z'
+  const twice = { ...stored, windows: [{ from: second, to: '2026-10-25T02:30:00.000Z' }] }
+  const draft = draftOf(twice, berlin)
+  expect(requestOf(draft, berlin).windows).toEqual(twice.windows)
+  expect(explainTwice('2026-10-25T02:30', berlin, draft)).toContain('GMT+1')
+  const typed = { ...draft, instants: [] }
+  expect(requestOf(typed, berlin).windows?.[0]?.from).toBe('2026-10-25T00:30:00.000Z')
+  expect(explainTwice('2026-10-25T02:30', berlin, typed)).toContain('GMT+2')
+  expect(explainTwice('2026-10-25T03:30', berlin, typed)).toBeUndefined()
+})
+
+test('a new draft of the first of two equal hours ends an hour later', () => {
+  const draft = newDraft(Date.parse('2026-10-25T00:40:00Z'), berlin, [])
+  expect(requestOf(draft, berlin).expires_at).toBe('2026-10-25T01:40:00.000Z')
 })
 
 test('a draft until an end has neither windows nor a recurrence', () => {

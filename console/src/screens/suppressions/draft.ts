@@ -3,6 +3,7 @@ import type {
   IncidentSuppressionRequest,
   MatcherOperator,
 } from '../../api/schema.gen.d.ts'
+import { isRepeated, toInstant, toLocal, zoneName } from '../../app/zone-time.ts'
 
 /** A matcher as it is edited: a list of `in` is text with commas. */
 export type MatcherDraft = { field: string; op: MatcherOperator; value: string }
@@ -20,6 +21,8 @@ export type Draft = {
   time_zone: string
   expires_at: string
   comment: string
+  /** Instants of the times when editing began. A time that is not changed keeps its instant. */
+  instants: readonly string[]
 }
 
 export const operators = [
@@ -84,13 +87,15 @@ export function readMatchers(text: string | undefined): MatcherDraft[] {
 
 /** Returns an empty draft that ends in an hour. */
 export function newDraft(now_ms: number, zone: string, matchers: MatcherDraft[]): Draft {
+  const end = new Date(now_ms + 3_600_000).toISOString()
   return {
     matchers: matchers.length > 0 ? matchers : [{ field: 'rule', op: 'eq', value: '' }],
     when: 'until',
     windows: [],
     ...{ cron: '0 2 * * 0', duration: '2h', time_zone: zone },
-    expires_at: toLocal(new Date(now_ms + 3_600_000).toISOString(), zone),
+    expires_at: toLocal(end, zone),
     comment: '',
+    instants: [end],
   }
 }
 
@@ -108,12 +113,30 @@ export function draftOf(stored: IncidentSuppression, zone: string): Draft {
     time_zone: recurrence?.time_zone ?? zone,
     expires_at: expires_at === undefined ? '' : toLocal(expires_at, zone),
     comment: stored.comment,
+    instants: [...windows.flatMap(({ from, to }) => [from, to]), expires_at ?? []].flat(),
   }
+}
+
+/** Returns the instant of an edited local time. */
+function instantOf(local: string, zone: string, { instants }: Pick<Draft, 'instants'>): string {
+  return instants.find((each) => toLocal(each, zone) === local) ?? toInstant(local, zone)
+}
+
+/** Says which instant an edited local time names, if clocks show it twice; else undefined. */
+export function explainTwice(
+  local: string,
+  zone: string,
+  draft: Pick<Draft, 'instants'>,
+): string | undefined {
+  const at_ms = Date.parse(instantOf(local, zone, draft))
+  if (Number.isNaN(at_ms) || !isRepeated(at_ms, zone)) return undefined
+  return `This time occurs twice; the one in ${zoneName(at_ms, zone)} counts.`
 }
 
 /** Returns the body for the API. Windows are kept beside a recurrence, which may have both. */
 export function requestOf(draft: Draft, zone: string): IncidentSuppressionRequest {
   const { when, windows, cron, duration, time_zone, expires_at } = draft
+  const instant = (local: string) => instantOf(local, zone, draft)
   return {
     matchers: draft.matchers.map(({ field, op, value }) => ({
       ...{ field: field.trim(), op },
@@ -122,9 +145,9 @@ export function requestOf(draft: Draft, zone: string): IncidentSuppressionReques
     windows:
       when === 'until'
         ? []
-        : windows.map(({ from, to }) => ({ from: toInstant(from, zone), to: toInstant(to, zone) })),
+        : windows.map(({ from, to }) => ({ from: instant(from), to: instant(to) })),
     ...(when === 'again' && { recurrence: { cron, duration, time_zone } }),
-    ...(expires_at !== '' && { expires_at: toInstant(expires_at, zone) }),
+    ...(expires_at !== '' && { expires_at: instant(expires_at) }),
     comment: draft.comment,
   }
 }
@@ -134,36 +157,4 @@ function splitList(text: string): string[] {
     .split(',')
     .map((each) => each.trim())
     .filter((each) => each !== '')
-}
-
-/** Formats an instant as `2026-11-29T14:00` in a zone, for an input of a local time. */
-export function toLocal(instant: string, zone: string): string {
-  const at = new Date(instant)
-  if (Number.isNaN(at.getTime())) return ''
-  const parts = new Intl.DateTimeFormat('en-CA', {
-    ...{ year: 'numeric', month: '2-digit', day: '2-digit', hour: '2-digit', minute: '2-digit' },
-    ...{ hourCycle: 'h23', timeZone: zone },
-  }).formatToParts(at)
-  const of = Object.fromEntries(parts.map(({ type, value }) => [type, value]))
-  return `${of['year']}-${of['month']}-${of['day']}T${of['hour']}:${of['minute']}`
-}
-
-/**
- * Returns the instant of a local time in a zone. A time that does not exist (the hour that summer time
- * skips) is moved on by an hour; of one that exists twice, the first counts. An unreadable text is
- * returned as it is, so that the API names its fault.
- */
-export function toInstant(local: string, zone: string): string {
-  const asUtcMs = Date.parse(`${local}Z`)
-  if (Number.isNaN(asUtcMs)) return local
-  const offsetAtMs = (at_ms: number) =>
-    Date.parse(`${toLocal(new Date(at_ms).toISOString(), zone)}Z`) - at_ms
-  const day_ms = 86_400_000
-  const offsets = [offsetAtMs(asUtcMs - day_ms), offsetAtMs(asUtcMs + day_ms)]
-  const candidates = offsets.map((offset_ms) => asUtcMs - offset_ms)
-  const exact = candidates.filter(
-    (at_ms) => toLocal(new Date(at_ms).toISOString(), zone) === local.slice(0, 16),
-  )
-  const chosen_ms = exact.length > 0 ? Math.min(...exact) : Math.max(...candidates)
-  return new Date(chosen_ms).toISOString()
 }

@@ -4,6 +4,7 @@ import { Button } from '../../ui/parts.tsx'
 import ui from '../../ui/ui.module.css'
 import {
   type Draft,
+  explainTwice,
   fieldNames,
   type MatcherDraft,
   numbered,
@@ -134,7 +135,7 @@ function Times(props: FieldsProps) {
           required={when === 'until'}
           value={draft.expires_at}
           onChange={(event) => onChange({ ...draft, expires_at: event.target.value })}
-          hint={zone}
+          hint={explainTwice(draft.expires_at, zone, draft) ?? zone}
           fault={faultAt(faults, '/expires_at')}
         />
       </div>
@@ -192,6 +193,7 @@ function Windows({ draft, faults, zone, onChange }: FieldsProps) {
             required
             value={from}
             onChange={(event) => put(at, { from: event.target.value })}
+            hint={explainTwice(from, zone, draft)}
             fault={faultAt(faults, `/windows/${at}/from`)}
           />
           <TextField
@@ -200,6 +202,7 @@ function Windows({ draft, faults, zone, onChange }: FieldsProps) {
             required
             value={to}
             onChange={(event) => put(at, { to: event.target.value })}
+            hint={explainTwice(to, zone, draft)}
             fault={faultAt(faults, `/windows/${at}`)}
           />
           <Button

@@ -1,15 +1,17 @@
 import { useQueryClient } from '@tanstack/react-query'
+import { useMemo } from 'react'
 import { api } from '../../api/client.ts'
 import type { VerificationCalibration } from '../../api/schema.gen.d.ts'
 import { useHasRole } from '../../app/project.ts'
+import { Chart } from '../../ui/chart.tsx'
 import { formatCount, formatShare } from '../../ui/format.ts'
 import { Progress } from '../../ui/job.tsx'
 import { Button, Time } from '../../ui/parts.tsx'
 import { Loaded } from '../../ui/states.tsx'
+import { stepCurve } from '../../ui/step-curve.ts'
 import { type Column, Table } from '../../ui/table.tsx'
 import { notify, notifyFault } from '../../ui/toasts.tsx'
 import ui from '../../ui/ui.module.css'
-import css from './verification.module.css'
 
 type Verifier = VerificationCalibration['verifiers'][number]
 type Fit = NonNullable<Verifier['fit']>
@@ -81,31 +83,23 @@ const columns = (needed: number): Column<Verifier>[] => [
   { id: 'brier', head: 'Brier score', number: true, wide: true, cell: ({ brier }) => error(brier) },
 ]
 
-/** The measured confidence for each stated confidence, as steps; the diagonal would be perfect. */
+/** The measured confidence for each stated one, beside what would be perfect. */
 function Curve({ name, fit }: { name: string; fit: Fit }) {
-  const line = fit.steps.map(({ from, value }, at) => {
-    const to = fit.steps[at + 1]?.from ?? 1
-    return `${from * 100},${100 - value * 100} ${to * 100},${100 - value * 100}`
-  })
+  const { x, series } = useMemo(() => stepCurve(fit.steps), [fit.steps])
   return (
     <section className={ui.stack} aria-label={`Calibration of ${name}`}>
       <h2>
         {name}, fit {fit.version} of <Time at={fit.created_at} />
       </h2>
       {!fit.calibrated && <p>Too few labels: the confidence stays as it is stated.</p>}
-      <p className={ui.soft}>
-        Across: the confidence that is stated. Up: the share that was right. On the diagonal, both
-        are equal.
-      </p>
-      <svg
-        className={css.curve}
-        viewBox="0 0 100 100"
-        role="img"
-        aria-label={`Stated and measured confidence of ${name}; the table has the numbers`}
-      >
-        <path d="M0 100 L100 0" stroke="currentColor" strokeDasharray="3 3" opacity="0.5" />
-        <polyline points={line.join(' ')} fill="none" stroke="currentColor" strokeWidth="1.5" />
-      </svg>
+      {x.length > 0 && (
+        <Chart
+          label={`Measured confidence of ${name}, by the stated one`}
+          format={formatPercent}
+          formatX={formatPercent}
+          {...{ x, series }}
+        />
+      )}
       <Table
         label={`Steps of ${name}`}
         rows={fit.steps}
@@ -118,3 +112,5 @@ function Curve({ name, fit }: { name: string; fit: Fit }) {
     </section>
   )
 }
+
+const formatPercent = (percent: number) => `${Math.round(percent)} %`

@@ -1,5 +1,5 @@
-import { Meter } from '../../ui/bars.tsx'
 import { formatShare } from '../../ui/format.ts'
+import { Meter } from '../../ui/meter.tsx'
 import { Badge, type Tone } from '../../ui/parts.tsx'
 
 const tones: Record<string, Tone | undefined> = {
