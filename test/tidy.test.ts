@@ -111,17 +111,16 @@ const files: Record<string, string> = {
 }
 
 /**
- * The last word of a URL names the file, the one before it the folder: `…/query/explain` is
- * `query/explain.ts`. A single resource lies with its list or in a file of the singular.
+ * The last word of a URL names the file, or the word before it, when short routes share a file:
+ * `…/query/explain` is `query/explain.ts`, and `…/users/{user_id}/enable` is in `users/user.ts`.
+ * The name may be in the singular. A word of the URL names the folder.
  */
 test.each([...new Set(routes.map(({ url }) => url))])('%s is in the file that it names', (url) => {
   const known = files[url]
   if (known !== undefined) return expect(sources.get(known)).toContain(`'${url}'`)
   const steps = url.split('/').slice(1)
   const words = steps.filter((step) => !step.startsWith('{'))
-  const last = words.at(-1) ?? ''
-  const singular = last.replace(/ies$/, 'y').replace(/s$/, '')
-  const names = steps.at(-1)?.startsWith('{') ? [last, singular] : [last]
+  const names = words.slice(-2).flatMap((word) => [word, singularOf(word)])
   const folders = words.map((word) => rooms[word] ?? word)
   const holders = [...sources].filter(([, source]) => source.includes(`'${url}'`))
   const fitting = holders.filter(
@@ -131,6 +130,10 @@ test.each([...new Set(routes.map(({ url }) => url))])('%s is in the file that it
   )
   expect(fitting, `found in ${holders.map(([path]) => path).join(', ')}`).toHaveLength(1)
 })
+
+function singularOf(word: string): string {
+  return word.replace(/ies$/, 'y').replace(/s$/, '')
+}
 
 test('every metric in the code is in the catalogue, with a help text', async () => {
   const catalogue = await metricCatalogue()
