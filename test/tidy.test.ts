@@ -66,14 +66,13 @@ const rooms: Record<string, string> = {
 const files: Record<string, string> = {
   '/': 'platform/http/front-page.ts',
   '/.well-known/jwks.json': 'capabilities/access/auth/jwks.ts',
-  '/.well-known/looptrace-certification-keys.json':
-    'capabilities/certification/api/certification-keys.ts',
+  '/.well-known/looptrace-certification-keys.json': 'capabilities/certification/api/statement.ts',
   ...Object.fromEntries(
     [
       ...['/invitation', '/reset-password', '/incident'],
       ...['/link-pages/pages.css', '/link-pages/page.js', '/link-pages/replies.js'],
       ...['/link-pages/account-flows.js', '/link-pages/incident-flow.js'],
-    ].map((url) => [url, 'capabilities/link-pages/pages.ts']),
+    ].map((url) => [url, 'capabilities/link-pages/index.ts']),
   ),
   ...Object.fromEntries(
     routes
@@ -89,7 +88,7 @@ const files: Record<string, string> = {
       '/swagger-ui-bundle.js',
       '/swagger-ui.css',
       '/docs.css',
-    ].map((file) => [`/docs${file}`, 'capabilities/api-reference/pages.ts']),
+    ].map((file) => [`/docs${file}`, 'capabilities/api-reference/index.ts']),
   ),
   '/api/v2/observability/incidents/{id}/unsnooze': 'capabilities/incidents/api/incidents/snooze.ts',
   ...Object.fromEntries(

@@ -6,7 +6,7 @@ import { exploreTrace } from './explorer/explorer.ts'
 import { listTraceLinks } from './links.ts'
 import type { TraceDeps } from './trace-path.ts'
 
-export { answerExplorer, explorerErrors, explorerReply } from './explorer/answer-explorer.ts'
+export { answerExplorer, explorerErrors, explorerReply } from './explorer/explorer.ts'
 export { checkExplorerQuery, explorerQuery } from './explorer/explorer-query.ts'
 export { rollupSchema, shownRollup } from './explorer/node-reply.ts'
 export { readTree, type TreeSource, windowOf } from './load-tree.ts'

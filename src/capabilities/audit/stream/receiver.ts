@@ -6,7 +6,7 @@ import type { AuditEvent } from '../events/event.ts'
 export type StreamedRecord = AuditEvent & { reads?: readonly AuditedRead[]; left_out?: true }
 
 /** A message of records, ready to be sent. */
-export type StreamMessage = { body: string | Uint8Array; headers: Readonly<Record<string, string>> }
+type StreamMessage = { body: string | Uint8Array; headers: Readonly<Record<string, string>> }
 
 /** A server outside of the service that receives records: its address and its format. */
 export type StreamReceiver = {

@@ -5,7 +5,6 @@ import { previewCapturePolicy } from './preview.ts'
 export { applyCapture, type Captured, refusalOf } from './apply-capture.ts'
 export {
   type CapturePolicies,
-  type CapturePoliciesOptions,
   createCapturePolicies,
 } from './capture-policies.ts'
 export type { CaptureDeps } from './capture-policy.ts'
@@ -13,9 +12,7 @@ export { compilePolicy, defaultRules } from './compile-policy.ts'
 export {
   type CapturePolicy,
   type CaptureRules,
-  type ContentCapture,
   captureReasons,
-  type Mask,
   type Masker,
 } from './contract.ts'
 export { maskText } from './mask-text.ts'

@@ -4,7 +4,6 @@ export {
   type ExplainedUsage,
   hasHiddenTokens,
   type ReportedUsage,
-  type Semantics,
   type TokenBuckets,
   tokens_max,
   type UsageDetails,

@@ -2,11 +2,12 @@ import { z } from 'zod'
 import { poll } from '../../../../kernel/poll.ts'
 import { flagParameter } from '../../../../model/list-query.ts'
 import { Answer, type Caller, defineRoute, type Route } from '../../../../platform/http/index.ts'
-import { enqueueJob, type Job, readJob, requesterOf } from '../../../jobs/index.ts'
+import { cancelJob, enqueueJob, type Job, readJob, requesterOf } from '../../../jobs/index.ts'
 import { dryRunKind, type RetentionDb, type RetentionDeps, retentionKind } from '../contract.ts'
 import type { RetentionRules } from '../retention-policy/rules.ts'
 import { retentionTable } from '../retention-policy/store.ts'
 import { runSchema, toRetentionRun } from './run-schema.ts'
+import { findRun, runParams } from './runs.ts'
 
 /** Longest wait for the end of a run. */
 const wait_ms_max = 10_000
@@ -46,7 +47,7 @@ export type RunRequest = { caller: Caller; wait: boolean | undefined; signal: Ab
 type RunAnswer = Answer<z.input<typeof runSchema>>
 
 /** Starts a run of the stored policy. Throws `job_running`, `store_unavailable`. */
-export async function startRun(deps: RetentionDeps, request: RunRequest): Promise<RunAnswer> {
+async function startRun(deps: RetentionDeps, request: RunRequest): Promise<RunAnswer> {
   return answerRun(
     deps.db,
     await enqueue(deps, request, { kind: retentionKind, params: {} }),
@@ -93,4 +94,27 @@ async function answerRun(
 
 function hasEnded({ state }: Job): boolean {
   return state === 'succeeded' || state === 'failed'
+}
+
+/**
+ * POST /api/v2/observability/retention/runs/{job_id}/cancel: ends a run or a dry run as `failed`.
+ * Its worker stops before its next statement; deleted rows stay deleted. A run that has ended is
+ * returned unchanged.
+ */
+export function cancelRetentionRun({ db }: RetentionDeps): Route {
+  return defineRoute({
+    method: 'POST',
+    url: '/api/v2/observability/retention/runs/{job_id}/cancel',
+    id: 'cancelRetentionRun',
+    summary: 'Cancel a run of retention or a dry run',
+    auth: 'jwt_or_key',
+    scope: { level: 'project', role: 'admin', key: 'retention:write' },
+    params: runParams,
+    reply: runSchema,
+    errors: ['job_not_found', 'store_unavailable'],
+    handle: async ({ params: { job_id: id }, caller }) => {
+      const job = await findRun(db, { project_id: caller.project_id, id })
+      return toRetentionRun(await cancelJob(db, job, requesterOf(caller)))
+    },
+  })
 }

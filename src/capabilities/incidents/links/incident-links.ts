@@ -8,7 +8,32 @@ import { snoozeLength } from '../api/incidents/snooze.ts'
 import { type LinkAction, readLink } from '../messages/link-token.ts'
 import type { MoveRequest } from '../store/moves.ts'
 import { type LinkRoutesDeps, linkNotFound, linkRoute, toAnswer, token } from './contract.ts'
-import { useLink } from './links-store.ts'
+import { findLinked, useLink } from './links-store.ts'
+
+/** The routes that the page of a link calls. */
+export function incidentLinkRoutes(deps: LinkRoutesDeps): Route[] {
+  return [lookUpIncidentLink(deps), confirmIncidentLink(deps)]
+}
+
+/** POST /api/v2/observability/incident-links/lookup: the move and the incident of a link. Changes nothing. */
+function lookUpIncidentLink({ db, clock, secret_key }: LinkRoutesDeps): Route {
+  return defineRoute({
+    ...linkRoute,
+    url: '/api/v2/observability/incident-links/lookup',
+    id: 'lookUpIncidentLink',
+    summary: 'Move and incident of a link of a message',
+    audit: 'refusals',
+    body: record('LookUpIncidentLinkRequest', { token }),
+    errors: ['incident_link_not_found', 'store_unavailable'],
+    handle: async ({ body }) => {
+      const link = readLink(body.token, { secret_key, now_ms: clock.now_ms() })
+      if (link === undefined) throw linkNotFound()
+      const linked = await findLinked(db, link)
+      if (linked === undefined) throw linkNotFound()
+      return toAnswer(link.action, linked)
+    },
+  })
+}
 
 /** POST /api/v2/observability/incident-links/confirm: does what a link is for, once. */
 export function confirmIncidentLink({ db, clock, secret_key }: LinkRoutesDeps): Route {
