@@ -3,14 +3,14 @@ import {
   KubeInvalid,
   KubeUnavailable,
   type SecretDraft,
-} from '../../../platform/kube/index.ts'
-import { duration_ms } from '../../common-spec.ts'
-import type { EventDraft, ReconcileDeps } from '../../contract.ts'
-import type { AccountApi } from './account-api.ts'
+} from '../../../../platform/kube/index.ts'
+import { duration_ms } from '../../../common-spec.ts'
+import type { EventDraft, ReconcileDeps } from '../../../contract.ts'
+import type { AccountApi } from '../account/account-api.ts'
+import { toDraft } from '../secrets/secret-contents.ts'
+import { fingerprintOf, writeNotes } from '../secrets/secret-notes.ts'
+import type { DeclaredKey } from '../spec.ts'
 import type { DeclaredKeys, KeyStep } from './key-plan.ts'
-import { toDraft } from './secret-contents.ts'
-import { fingerprintOf, writeNotes } from './secret-notes.ts'
-import type { DeclaredKey } from './spec.ts'
 
 /** The account and clients of a step. */
 export type StepContext = Pick<ReconcileDeps, 'secrets' | 'clock'> &

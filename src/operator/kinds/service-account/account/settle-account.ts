@@ -1,12 +1,12 @@
 import { hash } from 'node:crypto'
-import { isUuid } from '../../../kernel/ids.ts'
-import type { ManagedBy } from '../../../model/managed-by.ts'
-import { type EventDraft, NotReady, type ReconcileDeps, type Resource } from '../../contract.ts'
-import { isSameResource } from '../../installation.ts'
-import { isRefusal } from '../../service/service-client.ts'
+import { isUuid } from '../../../../kernel/ids.ts'
+import type { ManagedBy } from '../../../../model/managed-by.ts'
+import { type EventDraft, NotReady, type ReconcileDeps, type Resource } from '../../../contract.ts'
+import { isSameResource } from '../../../installation.ts'
+import { isRefusal } from '../../../service/service-client.ts'
+import { isSameSet } from '../keys/key-plan.ts'
+import { type ServiceAccountSpec, toAccount } from '../spec.ts'
 import type { Account, AccountApi, DesiredAccount } from './account-api.ts'
-import { isSameSet } from './key-plan.ts'
-import { type ServiceAccountSpec, toAccount } from './spec.ts'
 
 /** The account in the declared state, and the changes that were needed. */
 export type SettledAccount = { account: Account; events: EventDraft[]; drifted: number }

@@ -1,8 +1,8 @@
 import { hash } from 'node:crypto'
 import { z } from 'zod'
-import type { Secret } from '../../../platform/kube/index.ts'
-import { apiGroup } from '../../contract.ts'
-import { maxPreviousKeys } from './spec.ts'
+import type { Secret } from '../../../../platform/kube/index.ts'
+import { apiGroup } from '../../../contract.ts'
+import { maxPreviousKeys } from '../spec.ts'
 
 /** A replaced key that is valid until `ends_at`. */
 export type PreviousKey = { id: string; ends_at: string }

@@ -2,7 +2,8 @@ import { spawnSync } from 'node:child_process'
 import { parse } from 'dotenv'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import type { Secret } from '../../../platform/kube/index.ts'
+import type { Secret } from '../../../../platform/kube/index.ts'
+import { type DeclaredKey, serviceAccountSpec } from '../spec.ts'
 import {
   createRenderer,
   differenceOf,
@@ -14,7 +15,6 @@ import {
 } from './secret-contents.ts'
 import { templateNoteName } from './secret-notes.ts'
 import { placeholders, type SecretTemplate } from './secret-template.ts'
-import { type DeclaredKey, serviceAccountSpec } from './spec.ts'
 
 const main: DeclaredKey = { name: 'main', secretName: 'robot-key', secretKey: 'api-key' }
 const key = {

@@ -1,14 +1,14 @@
 import { z } from 'zod'
-import { isUuid } from '../../kernel/ids.ts'
-import { keyScopes } from '../../kernel/scopes.ts'
-import { record } from '../../model/named-schemas.ts'
-import { type Caller, defineRoute, type Route } from '../../platform/http/index.ts'
-import { type OnboardingDb, readScope } from './contract.ts'
-import { checkIds } from './report/check-ids.ts'
-import { summarize, toChecks } from './report/checks.ts'
-import { variables } from './report/commands.ts'
-import { type ReportDeps, readFacts } from './report/read-facts.ts'
-import { findAskingKey } from './report/store.ts'
+import { isUuid } from '../../../kernel/ids.ts'
+import { keyScopes } from '../../../kernel/scopes.ts'
+import { record } from '../../../model/named-schemas.ts'
+import { type Caller, defineRoute, type Route } from '../../../platform/http/index.ts'
+import { type OnboardingDb, readScope } from '../contract.ts'
+import { checkIds } from './check-ids.ts'
+import { summarize, toChecks } from './checks.ts'
+import { variables } from './commands.ts'
+import { type ReportDeps, readFacts } from './read-facts.ts'
+import { findAskingKey } from './store.ts'
 
 const count = z.int().nonnegative()
 
@@ -93,7 +93,11 @@ export function getOnboardingReport(deps: ReportDeps): Route {
       }
       const checks = toChecks(facts, about)
       return {
-        ...{ project_id, checked_at, ...summarize(checks), checks, scenario_id },
+        project_id,
+        checked_at,
+        ...summarize(checks),
+        checks,
+        scenario_id,
         variables: Object.entries(variables).map(([name, meaning]) => ({ name, meaning })),
         caller: await describeCaller(deps.db, caller),
       }

@@ -1,18 +1,19 @@
 import { z } from 'zod'
-import { integerParameter, wordsParameter } from '../../model/list-query.ts'
-import { record } from '../../model/named-schemas.ts'
-import { defineRoute, type Route } from '../../platform/http/index.ts'
-import { readScope } from './contract.ts'
-import { computeFunnel, type StepTime } from './funnel/compute-funnel.ts'
-import { type FirstStepsDeps, findFirstSteps } from './funnel/first-steps.ts'
-import { type FunnelStep, funnelStepNames, funnelSteps, stepOfEvent } from './funnel/steps.ts'
+import { integerParameter, wordsParameter } from '../../../model/list-query.ts'
+import { record } from '../../../model/named-schemas.ts'
+import { defineRoute, type Route } from '../../../platform/http/index.ts'
+import { readScope } from '../contract.ts'
+import { computeFunnel, type StepTime } from './compute-funnel.ts'
+import { type FunnelStep, funnelStepNames, funnelSteps, stepOfEvent } from './steps.ts'
 import {
+  type FirstStepsDeps,
+  findFirstSteps,
   maxSubjectEvents,
   type SubjectEvent,
   type SubjectKind,
   selectSubjectEvents,
   subjectKinds,
-} from './funnel/store.ts'
+} from './store.ts'
 
 const count = z.int().nonnegative()
 const share = z.number().min(0).max(1).nullable()
@@ -101,7 +102,11 @@ export function getOnboardingFunnel(deps: FirstStepsDeps): Route {
       const recent = since(all, deps.clock.now_ms() - weeks * week_ms)
       const { rows, ...funnel } = computeFunnel(funnelStepNames, recent)
       return {
-        ...{ ...funnel, subject_kinds: [...new Set(kinds)], weeks, unknown_steps, truncated },
+        ...funnel,
+        subject_kinds: [...new Set(kinds)],
+        weeks,
+        unknown_steps,
+        truncated,
         steps: rows.map((row) => ({ ...row, ...textsOf(row.step) })),
       }
     },

@@ -1,8 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { duration_ms } from '../../common-spec.ts'
-import { boundServiceAccount } from './bound-spec.ts'
-import { serviceAccountSpec } from './spec.ts'
+import { boundServiceAccount, serviceAccountSpec } from './spec.ts'
 
 const specOf = (key: object) =>
   serviceAccountSpec.parse({

@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
-import type { Secret, SecretDraft } from '../../../platform/kube/index.ts'
+import type { Secret, SecretDraft } from '../../../../platform/kube/index.ts'
+import type { DeclaredKey } from '../spec.ts'
 import { digestOf, readTemplateNote, type TemplateNote, templateNoteName } from './secret-notes.ts'
 import {
   isProtectedName,
@@ -8,7 +9,6 @@ import {
   placeholders,
   type SecretTemplate,
 } from './secret-template.ts'
-import type { DeclaredKey } from './spec.ts'
 
 /** Contents of the Secret of one key, besides the labels and notes of the operator. */
 export type SecretContents = {

@@ -1,8 +1,16 @@
-import { KubeForbidden, type Secret } from '../../../platform/kube/index.ts'
-import { type EventDraft, NotReady, type ReconcileDeps, type Resource } from '../../contract.ts'
-import { annotations, installationLabel, secretOwnerLabel } from '../../names.ts'
-import { isRefusal } from '../../service/service-client.ts'
-import type { AccountApi } from './account-api.ts'
+import { KubeForbidden, type Secret } from '../../../../platform/kube/index.ts'
+import { type EventDraft, NotReady, type ReconcileDeps, type Resource } from '../../../contract.ts'
+import { annotations, installationLabel, secretOwnerLabel } from '../../../names.ts'
+import { isRefusal } from '../../../service/service-client.ts'
+import type { AccountApi } from '../account/account-api.ts'
+import { createRenderer } from '../secrets/secret-contents.ts'
+import { digestOf, readNotes } from '../secrets/secret-notes.ts'
+import type {
+  DeclaredKey,
+  RefusedSecret,
+  ServiceAccountSpec,
+  ServiceAccountStatus,
+} from '../spec.ts'
 import {
   type DeclaredKeys,
   findKeyIn,
@@ -12,14 +20,6 @@ import {
   type SeenKeys,
 } from './key-plan.ts'
 import { carryOut, SecretRefused, type StepContext } from './key-steps.ts'
-import { createRenderer } from './secret-contents.ts'
-import { digestOf, readNotes } from './secret-notes.ts'
-import type {
-  DeclaredKey,
-  RefusedSecret,
-  ServiceAccountSpec,
-  ServiceAccountStatus,
-} from './spec.ts'
 
 /** The account whose keys are settled, and the clients to do it. */
 export type KeysContext = {

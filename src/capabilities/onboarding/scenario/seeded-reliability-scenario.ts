@@ -1,16 +1,16 @@
 import { z } from 'zod'
-import { isUuid } from '../../kernel/ids.ts'
-import { poll } from '../../kernel/poll.ts'
-import { problem } from '../../kernel/problem.ts'
-import { flagParameter } from '../../model/list-query.ts'
-import { record } from '../../model/named-schemas.ts'
-import { Answer, type Caller, defineRoute, type Route } from '../../platform/http/index.ts'
-import { requesterOf } from '../jobs/index.ts'
-import { readScope, writeScope } from './contract.ts'
-import type { ScenarioDeps } from './scenario/contract.ts'
-import { removeScenarios } from './scenario/remove-scenarios.ts'
-import { runScenario } from './scenario/run-scenario.ts'
-import { scenarioSchema, toScenarioReply } from './scenario/scenario-reply.ts'
+import { isUuid } from '../../../kernel/ids.ts'
+import { poll } from '../../../kernel/poll.ts'
+import { problem } from '../../../kernel/problem.ts'
+import { flagParameter } from '../../../model/list-query.ts'
+import { record } from '../../../model/named-schemas.ts'
+import { Answer, type Caller, defineRoute, type Route } from '../../../platform/http/index.ts'
+import { requesterOf } from '../../jobs/index.ts'
+import { readScope, writeScope } from '../contract.ts'
+import type { ScenarioDeps } from './contract.ts'
+import { removeScenarios } from './remove-scenarios.ts'
+import { runScenario } from './run-scenario.ts'
+import { scenarioSchema, toScenarioReply } from './scenario-reply.ts'
 import {
   countStarted,
   deleteScenario,
@@ -19,7 +19,7 @@ import {
   insertScenario,
   latestScenario,
   type StoredScenario,
-} from './scenario/store.ts'
+} from './store.ts'
 
 const url = '/api/v1/onboarding/seeded-reliability-scenario'
 

@@ -1,10 +1,10 @@
-import type { Secret } from '../../../platform/kube/index.ts'
-import { duration_ms } from '../../common-spec.ts'
-import { installationLabel, secretLabels, secretOwnerLabel } from '../../names.ts'
-import type { LiveKey } from './account-api.ts'
-import { differenceOf, type RenderContents } from './secret-contents.ts'
-import { fingerprintOf, type PreviousKey, readNotes } from './secret-notes.ts'
-import type { DeclaredKey } from './spec.ts'
+import type { Secret } from '../../../../platform/kube/index.ts'
+import { duration_ms } from '../../../common-spec.ts'
+import { installationLabel, secretLabels, secretOwnerLabel } from '../../../names.ts'
+import type { LiveKey } from '../account/account-api.ts'
+import { differenceOf, type RenderContents } from '../secrets/secret-contents.ts'
+import { fingerprintOf, type PreviousKey, readNotes } from '../secrets/secret-notes.ts'
+import type { DeclaredKey } from '../spec.ts'
 
 /** The keys and Secrets of an account, as read; the Secrets were read before the keys. */
 export type SeenKeys = {

@@ -1,14 +1,14 @@
 import { z } from 'zod'
-import { type ManagedBy, managedByField } from '../../../model/managed-by.ts'
-import type { OwnedObject } from '../../contract.ts'
-import { ownerQuery } from '../../installation.ts'
+import { type ManagedBy, managedByField } from '../../../../model/managed-by.ts'
+import type { OwnedObject } from '../../../contract.ts'
+import { ownerQuery } from '../../../installation.ts'
 import {
   isRefusal,
   parseAnswer,
   type ServiceClient,
   type ServiceRequest,
   ServiceUnavailable,
-} from '../../service/service-client.ts'
+} from '../../../service/service-client.ts'
 
 const account = z.object({
   id: z.string(),
@@ -62,7 +62,7 @@ export type AccountApi = {
   revoke(key_id: string, at?: string): Promise<void>
 }
 
-export type MintedKey = { id: string; prefix: string; key: string }
+type MintedKey = { id: string; prefix: string; key: string }
 
 /** Creates the API of a resource. Requests name the resource, which the service checks as owner. */
 export function createAccountApi(

@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'vitest'
-import type { Secret } from '../../../platform/kube/index.ts'
-import { secretLabels, secretOwnerLabel } from '../../names.ts'
-import type { LiveKey } from './account-api.ts'
+import type { Secret } from '../../../../platform/kube/index.ts'
+import { secretLabels, secretOwnerLabel } from '../../../names.ts'
+import type { LiveKey } from '../account/account-api.ts'
+import { createRenderer } from '../secrets/secret-contents.ts'
+import { fingerprintOf, writeNotes } from '../secrets/secret-notes.ts'
+import type { DeclaredKey } from '../spec.ts'
 import { isSameSet, overlap_ms, planKeys, type SeenKeys } from './key-plan.ts'
-import { createRenderer } from './secret-contents.ts'
-import { fingerprintOf, writeNotes } from './secret-notes.ts'
-import type { DeclaredKey } from './spec.ts'
 
 const scopes = ['proxy:write']
 const now_ms = Date.parse('2026-11-21T12:00:00.000Z')

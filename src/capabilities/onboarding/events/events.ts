@@ -1,16 +1,14 @@
 import { createHash } from 'node:crypto'
 import { z } from 'zod'
-import { canonicalJson } from '../../kernel/canonical-json.ts'
-import { expected, nsFromIso } from '../../model/list-query.ts'
-import { documentedAs, record } from '../../model/named-schemas.ts'
-import { refuseUnstorable } from '../../model/storable.ts'
-import { Answer, type Caller, defineRoute, type Route } from '../../platform/http/index.ts'
-import { requesterOf } from '../jobs/index.ts'
-import { type OnboardingDeps, writeScope } from './contract.ts'
-import { correctTime } from './events/correct-time.ts'
-import { eventNameList, eventNames } from './events/event-names.ts'
-import { isSecretLike, maskMetadata } from './events/mask-metadata.ts'
-import { type NewEvent, type StoredEvent, storeEvents } from './events/store.ts'
+import { canonicalJson } from '../../../kernel/canonical-json.ts'
+import { expected, nsFromIso } from '../../../model/list-query.ts'
+import { documentedAs, record } from '../../../model/named-schemas.ts'
+import { refuseUnstorable } from '../../../model/storable.ts'
+import { Answer, type Caller, defineRoute, type Route } from '../../../platform/http/index.ts'
+import { requesterOf } from '../../jobs/index.ts'
+import { type OnboardingDeps, writeScope } from '../contract.ts'
+import { correctTime, eventNameList, eventNames, isSecretLike, maskMetadata } from './event.ts'
+import { type NewEvent, type StoredEvent, storeEvents } from './store.ts'
 
 const maxEventsOfRequest = 100
 const maxMetadataNames = 16
@@ -179,7 +177,8 @@ export function postOnboardingEvents({ db, clock }: OnboardingDeps): Route {
       const accepted = stored.filter(({ is_new }) => is_new).length
       const reply = {
         events: stored.map(({ event, is_new }) => toReply(event, !is_new)),
-        ...{ accepted, replayed: stored.length - accepted },
+        accepted,
+        replayed: stored.length - accepted,
       }
       return new Answer(reply, { status: accepted > 0 ? 201 : 200 })
     },
@@ -200,8 +199,12 @@ function toNewEvent(
     received_at_ms,
   })
   return {
-    ...{ event_id, name, subject, posted_by },
-    ...{ clock: time.clock, skew_ms: time.skew_ms },
+    event_id,
+    name,
+    subject,
+    posted_by,
+    clock: time.clock,
+    skew_ms: time.skew_ms,
     occurred_at: new Date(time.occurred_at_ms),
     client_at: occurred_at === undefined ? null : new Date(occurred_at),
     received_at: new Date(received_at_ms),
@@ -219,7 +222,13 @@ function msFrom(text: string | undefined): number | undefined {
 function toReply(event: StoredEvent, replayed: boolean): z.input<typeof eventReply> {
   const { event_id, name, subject, occurred_at, received_at, clock, skew_ms } = event
   return {
-    ...{ event_id, subject, occurred_at, received_at, clock, skew_ms, replayed },
+    event_id,
+    subject,
+    occurred_at,
+    received_at,
+    clock,
+    skew_ms,
+    replayed,
     name: name as z.input<typeof eventReply>['name'],
     metadata: event.metadata,
     masked: event.masked,

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { listByName } from '../../common-spec.ts'
+import { listByName } from '../../../common-spec.ts'
 
 /** Maximum labels, annotations and entries of a template, each. */
 const items_max = 20

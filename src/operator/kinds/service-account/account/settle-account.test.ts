@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
-import type { Resource } from '../../contract.ts'
+import type { Resource } from '../../../contract.ts'
+import { type ServiceAccountSpec, serviceAccountSpec } from '../spec.ts'
 import { desiredAccount, differences } from './settle-account.ts'
-import { type ServiceAccountSpec, serviceAccountSpec } from './spec.ts'
 
 const meta = {
   kind: 'LooptraceServiceAccount',
