@@ -20,12 +20,12 @@ export type { CheckpointSource } from './checkpoints/outside-positions.ts'
 export type { CheckpointSink } from './checkpoints/publish-checkpoints.ts'
 export { openBlobSink } from './checkpoints/sink-blobs.ts'
 export { openAuditErasure } from './erase-person.ts'
+export { openAuditTrail } from './open-trail.ts'
 export { journalGauge, openReadJournal, type ReadJournal } from './reads/read-journal.ts'
 export { otlpReceiver } from './stream/otlp-receiver.ts'
 export type { StreamReceiver } from './stream/receiver.ts'
 export { streamChores } from './stream/stream-chore.ts'
 export { webhookReceiver } from './stream/webhook-receiver.ts'
-export { openAuditTrail } from './trail/open-trail.ts'
 export { openRefusalSpool, refusalSpoolGauge } from './trail/refusal-spool.ts'
 
 /** The routes under `/api/v2/audit`. */

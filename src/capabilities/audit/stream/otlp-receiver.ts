@@ -1,5 +1,5 @@
 import type { OutboundReply } from '../../../platform/outbound/index.ts'
-import type { AuditedRead } from '../api/reads.ts'
+import type { AuditedRead } from '../events/audited-read.ts'
 import type { StreamedRecord, StreamReceiver } from './receiver.ts'
 
 const media_type = 'application/x-protobuf'

@@ -1,5 +1,5 @@
 import type { OutboundReply } from '../../../platform/outbound/index.ts'
-import type { AuditedRead } from '../api/reads.ts'
+import type { AuditedRead } from '../events/audited-read.ts'
 import type { AuditEvent } from '../events/event.ts'
 
 /** A record with the reads that it seals. */

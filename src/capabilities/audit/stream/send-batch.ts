@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto'
 import { backOff } from '../../../kernel/back-off.ts'
 import type { Outbound } from '../../../platform/outbound/index.ts'
-import { toAuditedRead } from '../api/reads.ts'
+import { toAuditedRead } from '../events/audited-read.ts'
 import { type RecordRow, toEvent } from '../events/event.ts'
 import { selectSegment } from '../events/store.ts'
 import { answered, type FailureReason, type PostOptions, post } from './post.ts'

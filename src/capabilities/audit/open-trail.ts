@@ -1,13 +1,9 @@
-import { BoundedCache } from '../../../kernel/bounded-cache.ts'
-import type { AuditTrail } from '../../../platform/audit/index.ts'
-import type { AccessTables, AuditTables, Kysely } from '../../../platform/relational/index.ts'
-import type { ReadJournal } from '../reads/read-journal.ts'
-import { toUnsealed } from '../reads/unsealed-reads.ts'
-import { appendEntry, toAppendStatement } from './append.ts'
-import { chainOf } from './chain-id.ts'
-
-/** The database of the audit trail. */
-export type AuditDb = Kysely<AccessTables & AuditTables>
+import { BoundedCache } from '../../kernel/bounded-cache.ts'
+import type { AuditTrail } from '../../platform/audit/index.ts'
+import type { ReadJournal } from './reads/read-journal.ts'
+import { toUnsealed } from './reads/unsealed-reads.ts'
+import { type AuditDb, appendEntry, toAppendStatement } from './trail/append.ts'
+import { chainOf } from './trail/chain-id.ts'
 
 const projects_max = 10_000
 
