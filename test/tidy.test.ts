@@ -65,7 +65,7 @@ const rooms: Record<string, string> = {
 /** Files of routes that are not named by their URL. */
 const files: Record<string, string> = {
   '/': 'platform/http/front-page.ts',
-  '/.well-known/jwks.json': 'capabilities/access/auth/jwks.ts',
+  '/.well-known/jwks.json': 'capabilities/access/auth/auth.ts',
   '/.well-known/looptrace-certification-keys.json': 'capabilities/certification/api/statement.ts',
   ...Object.fromEntries(
     [
@@ -90,9 +90,8 @@ const files: Record<string, string> = {
       '/docs.css',
     ].map((file) => [`/docs${file}`, 'capabilities/api-reference/index.ts']),
   ),
-  '/api/v2/observability/incidents/{id}/unsnooze': 'capabilities/incidents/api/incidents/snooze.ts',
   ...Object.fromEntries(
-    ['ack', 'resolve', 'reopen', 'assign', 'comment'].map((move) => [
+    ['ack', 'resolve', 'reopen', 'assign', 'comment', 'snooze', 'unsnooze'].map((move) => [
       `/api/v2/observability/incidents/{id}/${move}`,
       'capabilities/incidents/api/incidents/moves.ts',
     ]),

@@ -1,14 +1,11 @@
 import type { Route } from '../../platform/http/index.ts'
 import type { Access } from './access.ts'
-import { putDefaultProject } from './auth/default-project.ts'
+import { getJwks, getSignIn, putDefaultProject, revokeToken } from './auth/auth.ts'
 import { acceptLinkedInvitation, lookUpInvitation } from './auth/invitations.ts'
-import { getJwks } from './auth/jwks.ts'
 import { finishIssuerSignIn, startIssuerSignIn } from './auth/oidc.ts'
 import { setPassword } from './auth/password.ts'
 import { confirmPasswordReset, requestPasswordReset } from './auth/password-reset/password-reset.ts'
-import { revokeToken } from './auth/revoke.ts'
 import { endAllSessions, endSession, getSession, startSession } from './auth/session.ts'
-import { getSignIn } from './auth/sign-in.ts'
 import { createToken } from './auth/token.ts'
 import { getInstallationAccounts } from './installations/service-accounts.ts'
 import { getOperatorKeys, removeOperatorKey } from './operator-keys/operator-keys.ts'
@@ -17,16 +14,25 @@ import {
   resendInvitation,
   revokeInvitation,
 } from './organizations/invitations/invitations.ts'
-import { getMember, putMember, removeMember } from './organizations/members/member.ts'
-import { addMember, getMembers } from './organizations/members/members.ts'
+import {
+  addMember,
+  getMember,
+  getMembers,
+  putMember,
+  removeMember,
+} from './organizations/members/members.ts'
 import {
   getOrganization,
   leaveOrganization,
   putOrganization,
   removeOrganization,
 } from './organizations/organization.ts'
-import { createOrganization, getOrganizations } from './organizations/organizations.ts'
-import { createProject, getOrganizationProjects } from './organizations/projects.ts'
+import {
+  createOrganization,
+  createProject,
+  getOrganizationProjects,
+  getOrganizations,
+} from './organizations/organizations.ts'
 import {
   getApiKey,
   revokeApiKey,
@@ -54,10 +60,11 @@ import {
   unarchiveProject,
 } from './projects/project.ts'
 import { getProject, getProjects, putProject, removeProject } from './projects/projects.ts'
-import { createServiceAccountKey, getServiceAccountKeys } from './service-accounts/keys.ts'
 import {
+  createServiceAccountKey,
   disableServiceAccount,
   enableServiceAccount,
+  getServiceAccountKeys,
   resumeServiceAccount,
 } from './service-accounts/service-account.ts'
 import {

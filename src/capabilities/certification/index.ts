@@ -21,10 +21,11 @@ import type { PolicyDeps } from './policies/change-policy.ts'
 import {
   deleteReleasePolicy,
   getReleasePolicy,
+  getReleasePolicyVersion,
   listReleasePolicies,
+  listReleasePolicyVersions,
   putReleasePolicy,
 } from './policies/release-policies.ts'
-import { getReleasePolicyVersion, listReleasePolicyVersions } from './policies/versions.ts'
 
 export type { CertificationRoutesDeps } from './api/contract.ts'
 export { type CertifyDeps, certificationHandler } from './certifications/certify.ts'

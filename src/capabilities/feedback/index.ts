@@ -11,10 +11,9 @@ import {
 import { getFeedbackHistory } from './history.ts'
 import type { FeedbackDeps } from './named-item.ts'
 import { listFeedbackPatterns } from './patterns/patterns.ts'
-import { getReviewAgreement } from './review/agreement.ts'
 import { getDetectorPrecision } from './review/detector-precision.ts'
 import { labelTask, listReviewLabels, unlabelTask } from './review/labels.ts'
-import { claimReviews, listReviewQueue, skipReview } from './review/review.ts'
+import { claimReviews, getReviewAgreement, listReviewQueue, skipReview } from './review/review.ts'
 import { getFeedbackStats } from './stats/stats.ts'
 
 export { createBrowserLimits, createNetworkTags } from './browser-limits.ts'

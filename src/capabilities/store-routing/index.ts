@@ -1,11 +1,11 @@
 import type { Route } from '../../platform/http/index.ts'
 import { getRouteStats, type RouteStatsDeps } from './route-stats.ts'
-import { runStoreBenchmark } from './store-benchmark/run.ts'
 import {
   type BenchmarkDeps,
   getStoreBenchmark,
   listStoreBenchmarks,
-} from './store-benchmark/runs.ts'
+  runStoreBenchmark,
+} from './store-benchmark/run.ts'
 import { routingDocumentRoutes, type StoreRoutingDeps } from './store-routing.ts'
 import { getScorecard, type ScorecardDeps } from './store-selection/scorecard.ts'
 

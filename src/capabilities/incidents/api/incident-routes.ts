@@ -3,8 +3,7 @@ import { getAlertStats, getAlertSummary, listAlertRules } from './alerts/alerts.
 import { listHighRiskTasks } from './alerts/high-risk.ts'
 import type { IncidentRoutesDeps } from './contract.ts'
 import { acknowledgeIncidents } from './incidents/ack.ts'
-import { listIncidentEvents } from './incidents/events.ts'
-import { getIncident } from './incidents/incident.ts'
+import { getIncident, listIncidentEvents } from './incidents/incident.ts'
 import { listIncidents } from './incidents/incidents.ts'
 import {
   acknowledgeIncident,
@@ -12,8 +11,9 @@ import {
   commentIncident,
   reopenIncident,
   resolveIncident,
+  snoozeIncident,
+  unsnoozeIncident,
 } from './incidents/moves.ts'
-import { snoozeIncident, unsnoozeIncident } from './incidents/snooze.ts'
 import { defaultRouteRoutes } from './rules/default-route.ts'
 import { previewIncidentRule } from './rules/preview.ts'
 import { incidentRuleRoutes } from './rules/rules.ts'

@@ -1,10 +1,8 @@
 import type { Route } from '../../../platform/http/index.ts'
 import type { ArchiveDeps } from './contract.ts'
-import { runRestore } from './restore/restore.ts'
-import { getRestoreRun, listRestoreRuns } from './restore/runs.ts'
+import { getRestoreRun, listRestoreRuns, runRestore } from './restore/restore.ts'
 import { deleteSlice, listSlices } from './restore/slices.ts'
-import { runArchive } from './run.ts'
-import { getArchiveRun, listArchiveRuns } from './runs.ts'
+import { getArchiveRun, listArchiveRuns, runArchive } from './run.ts'
 
 export { archiveHandler } from './archive-job.ts'
 export { type ArchiveStore, openArchiveStore } from './archive-store.ts'

@@ -7,8 +7,7 @@ import {
   getRetentionPolicy,
   putRetentionPolicy,
 } from './retention-policy/retention-policy.ts'
-import { cancelRetentionRun, runRetention } from './runs/run.ts'
-import { getRetentionRun, listRetentionRuns } from './runs/runs.ts'
+import { cancelRetentionRun, getRetentionRun, listRetentionRuns, runRetention } from './runs/run.ts'
 
 export type { RetentionDb, RetentionDeps } from './contract.ts'
 export { type ErasureJobOptions, erasureHandler } from './erasures/erasure-job.ts'

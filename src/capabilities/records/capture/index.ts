@@ -1,6 +1,5 @@
 import type { Route } from '../../../platform/http/index.ts'
-import { type CaptureDeps, capturePolicyRoutes } from './capture-policy.ts'
-import { previewCapturePolicy } from './preview.ts'
+import { type CaptureDeps, capturePolicyRoutes, previewCapturePolicy } from './capture-policy.ts'
 
 export { applyCapture, type Captured, refusalOf } from './apply-capture.ts'
 export {
