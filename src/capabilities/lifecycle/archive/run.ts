@@ -35,9 +35,8 @@ export function runArchive({ db, clock, is_configured }: ArchiveDeps): Route {
     errors: ['archive_not_configured', 'store_unavailable'],
     handle: async ({ body: { window, ...body }, caller }) => {
       if (!is_configured) throw notConfigured()
-      const { project_id } = caller
       const job = await enqueueJob(db, {
-        project_id,
+        project_id: caller.project_id,
         kind: archiveJob,
         clock,
         params: { ...window, ...body },

@@ -52,21 +52,20 @@ export function runRestore(deps: ArchiveDeps): Route {
     ],
     handle: async ({ body, caller }) => {
       if (!deps.is_configured) throw notConfigured()
-      const { db, clock } = deps
       const { project_id } = caller
       const id = body.archive_run_id
-      const archive = await readJob(db, { project_id, kind: archiveJob, id })
+      const archive = await readJob(deps.db, { project_id, kind: archiveJob, id })
       const { manifest, manifest_sha256 } = requireManifest(archive)
       assertOverlap(archive, body.window)
       const requested_by = requesterOf(caller)
-      const created_at = new Date(clock.now_ms())
+      const created_at = new Date(deps.clock.now_ms())
       const slice_id = newId()
       return restoreInto(deps, {
         request: {
           project_id,
           kind: restoreJob,
           requested_by,
-          clock,
+          clock: deps.clock,
           params: {
             archive_run_id: id,
             slice_id,
