@@ -3,7 +3,7 @@ import { busyTimeOf, usageOf } from './process-usage.ts'
 
 /** A server under test, pinned to processor 0. */
 export type Target = { name: string; pid: number; port: number; question: Questions }
-export type Questions = (body_bytes: number, streamed: boolean) => Question
+type Questions = (body_bytes: number, streamed: boolean) => Question
 
 export type Scenario = {
   name: string

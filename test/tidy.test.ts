@@ -65,15 +65,14 @@ const rooms: Record<string, string> = {
 /** Files of routes that are not named by their URL. */
 const files: Record<string, string> = {
   '/': 'platform/http/front-page.ts',
-  '/.well-known/jwks.json': 'capabilities/access/auth/jwks.ts',
-  '/.well-known/looptrace-certification-keys.json':
-    'capabilities/certification/api/certification-keys.ts',
+  '/.well-known/jwks.json': 'capabilities/access/auth/auth.ts',
+  '/.well-known/looptrace-certification-keys.json': 'capabilities/certification/api/statement.ts',
   ...Object.fromEntries(
     [
       ...['/invitation', '/reset-password', '/incident'],
       ...['/link-pages/pages.css', '/link-pages/page.js', '/link-pages/replies.js'],
       ...['/link-pages/account-flows.js', '/link-pages/incident-flow.js'],
-    ].map((url) => [url, 'capabilities/link-pages/pages.ts']),
+    ].map((url) => [url, 'capabilities/link-pages/index.ts']),
   ),
   ...Object.fromEntries(
     routes
@@ -89,11 +88,10 @@ const files: Record<string, string> = {
       '/swagger-ui-bundle.js',
       '/swagger-ui.css',
       '/docs.css',
-    ].map((file) => [`/docs${file}`, 'capabilities/api-reference/pages.ts']),
+    ].map((file) => [`/docs${file}`, 'capabilities/api-reference/index.ts']),
   ),
-  '/api/v2/observability/incidents/{id}/unsnooze': 'capabilities/incidents/api/incidents/snooze.ts',
   ...Object.fromEntries(
-    ['ack', 'resolve', 'reopen', 'assign', 'comment'].map((move) => [
+    ['ack', 'resolve', 'reopen', 'assign', 'comment', 'snooze', 'unsnooze'].map((move) => [
       `/api/v2/observability/incidents/{id}/${move}`,
       'capabilities/incidents/api/incidents/moves.ts',
     ]),
@@ -111,17 +109,16 @@ const files: Record<string, string> = {
 }
 
 /**
- * The last word of a URL names the file, the one before it the folder: `…/query/explain` is
- * `query/explain.ts`. A single resource lies with its list or in a file of the singular.
+ * The last word of a URL names the file, or the word before it, when short routes share a file:
+ * `…/query/explain` is `query/explain.ts`, and `…/users/{user_id}/enable` is in `users/user.ts`.
+ * The name may be in the singular. A word of the URL names the folder.
  */
 test.each([...new Set(routes.map(({ url }) => url))])('%s is in the file that it names', (url) => {
   const known = files[url]
   if (known !== undefined) return expect(sources.get(known)).toContain(`'${url}'`)
   const steps = url.split('/').slice(1)
   const words = steps.filter((step) => !step.startsWith('{'))
-  const last = words.at(-1) ?? ''
-  const singular = last.replace(/ies$/, 'y').replace(/s$/, '')
-  const names = steps.at(-1)?.startsWith('{') ? [last, singular] : [last]
+  const names = words.slice(-2).flatMap((word) => [word, singularOf(word)])
   const folders = words.map((word) => rooms[word] ?? word)
   const holders = [...sources].filter(([, source]) => source.includes(`'${url}'`))
   const fitting = holders.filter(
@@ -131,6 +128,10 @@ test.each([...new Set(routes.map(({ url }) => url))])('%s is in the file that it
   )
   expect(fitting, `found in ${holders.map(([path]) => path).join(', ')}`).toHaveLength(1)
 })
+
+function singularOf(word: string): string {
+  return word.replace(/ies$/, 'y').replace(/s$/, '')
+}
 
 test('every metric in the code is in the catalogue, with a help text', async () => {
   const catalogue = await metricCatalogue()

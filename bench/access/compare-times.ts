@@ -24,10 +24,7 @@ export function compareTimes(times: Times): Compared[] {
  * Mann–Whitney U with the normal approximation, which is close above twenty values a side
  * (https://en.wikipedia.org/wiki/Mann–Whitney_U_test). Equal values get their mean rank.
  */
-export function mannWhitney(
-  a: readonly number[],
-  b: readonly number[],
-): { longer: number; p: number } {
+function mannWhitney(a: readonly number[], b: readonly number[]): { longer: number; p: number } {
   const all = [
     ...a.map((value) => ({ value, isA: true })),
     ...b.map((value) => ({ value, isA: false })),

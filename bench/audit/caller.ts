@@ -8,7 +8,7 @@ import { sleep } from '../../src/kernel/time.ts'
 export type Call = { method: 'GET' | 'PUT' | 'POST'; url: string; payload?: object }
 
 /** Calls for a time: at a rate, or as fast as a number of callers can, from the first again. */
-export type Load = { origin: string; calls: readonly Call[]; slice_ms: number } & (
+type Load = { origin: string; calls: readonly Call[]; slice_ms: number } & (
   | { per_minute: number }
   | { callers: number }
 )

@@ -15,7 +15,7 @@ import { span } from './generated-rows.ts'
 import type { Moment, Question } from './questions.ts'
 
 /** Costs of one way of asking; times are medians in ms, from the question to rows in JSON. */
-export type Cost = {
+type Cost = {
   warm_ms: number
   spread_ms: readonly [number, number]
   cold_ms: number

@@ -35,7 +35,7 @@ export interface LabelledClaim {
 }
 
 /** An answer, and the question before it. */
-export interface Answer {
+interface Answer {
   /** Begins with the letter of its set. */
   readonly id: string
   readonly question: string

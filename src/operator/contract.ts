@@ -81,7 +81,7 @@ export type Kind<Spec extends CommonSpec = CommonSpec, Status extends object = o
 export type SpecFault = { path: readonly (string | number)[]; message: string }
 
 /** How a kind uses the project of its `projectRef`. */
-export type ProjectUse<Spec extends CommonSpec = CommonSpec, Status extends object = object> = {
+type ProjectUse<Spec extends CommonSpec = CommonSpec, Status extends object = object> = {
   /**
    * Set for a kind whose object in the service is a part of the project: the external id is the
    * project's id. The runtime writes it together with the finalizer.
@@ -107,7 +107,7 @@ export type ProjectUse<Spec extends CommonSpec = CommonSpec, Status extends obje
 export type OwnedObject = { id: string; project_id: string; owner: ManagedBy }
 
 /** A warning about the field of a spec at a path. */
-export type Warning = { path: readonly (string | number)[]; message: string }
+type Warning = { path: readonly (string | number)[]; message: string }
 
 export type CelRule = { rule: string; message: string }
 

@@ -5,7 +5,7 @@ export {
   type Kind,
   type PrinterColumn,
 } from './contract.ts'
-export { type Crd, columnsOf, crdOf, crdYaml, resourceSchemaOf } from './crd/crd.ts'
+export { columnsOf, crdOf, crdYaml, resourceSchemaOf } from './crd/crd.ts'
 export type { StructuralSchema, ValidationRule } from './crd/structural-schema.ts'
 export { incidentRuleSpec, toRule } from './kinds/incident-rule/spec.ts'
 export { kinds } from './kinds/index.ts'

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { admit } from '../../src/capabilities/access/oidc/admit.ts'
+import { admit } from '../../src/capabilities/access/oidc/sign-in.ts'
 import { newId } from '../../src/kernel/ids.ts'
 import { routeCatalogue } from '../../src/roles/catalogues.ts'
 import { type AccessApp, type Person, startAccessApp } from '../support/access-app.ts'

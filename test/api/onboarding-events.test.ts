@@ -3,11 +3,11 @@ import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import {
   correctTime,
+  eventNameList,
+  maskMetadata,
   maxEventAgeMs,
   skewToleratedMs,
-} from '../../src/capabilities/onboarding/events/correct-time.ts'
-import { eventNameList } from '../../src/capabilities/onboarding/events/event-names.ts'
-import { maskMetadata } from '../../src/capabilities/onboarding/events/mask-metadata.ts'
+} from '../../src/capabilities/onboarding/events/event.ts'
 import {
   deleteOldEvents,
   maxEventsPerMinute,

@@ -5,8 +5,10 @@ import { reconstruct } from '../../src/capabilities/detection/reconstruction/ind
 import { groupsOfTask } from '../../src/capabilities/incidents/evaluation/event-match.ts'
 import { ruleBody } from '../../src/capabilities/incidents/rules/rule-faults.ts'
 import { deleteOldScenarios, ScenarioRuns } from '../../src/capabilities/onboarding/index.ts'
-import { scenarioAgents } from '../../src/capabilities/onboarding/scenario/agents.ts'
-import { compareFindings } from '../../src/capabilities/onboarding/scenario/compare.ts'
+import {
+  compareFindings,
+  scenarioAgents,
+} from '../../src/capabilities/onboarding/scenario/agents.ts'
 import { buildScenarioRule } from '../../src/capabilities/onboarding/scenario/scenario-rule.ts'
 import { heartbeat_ms_max } from '../../src/capabilities/onboarding/scenario/store.ts'
 import { newId } from '../../src/kernel/ids.ts'

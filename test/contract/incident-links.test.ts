@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
-import { confirmIncidentLink } from '../../src/capabilities/incidents/links/confirm.ts'
+import { confirmIncidentLink } from '../../src/capabilities/incidents/links/incident-links.ts'
 import { signLink } from '../../src/capabilities/incidents/messages/link-token.ts'
 import { readToken } from '../../src/capabilities/link-pages/browser/replies.js'
 import { newId } from '../../src/kernel/ids.ts'

@@ -41,7 +41,7 @@ export type AgentRunOptions = {
 /** A tool call of an answer: `args` is written as JSON, a text verbatim. */
 export type CallOption = { name: string; args?: unknown; id?: string }
 
-export type AnswerOption = {
+type AnswerOption = {
   text?: string
   calls?: readonly CallOption[]
   refusal?: string
@@ -58,7 +58,7 @@ export type AnswerOption = {
   kept?: boolean
 }
 
-export type ResultOption = {
+type ResultOption = {
   text: string
   /** Duration of the tool. */
   after_ms?: number

@@ -9,7 +9,7 @@ import {
 import { isMedium } from './measure.ts'
 
 /** What Looptrace makes of one way in which a stack reports a case. */
-export type Outcome = {
+type Outcome = {
   calls: number
   usage: 'exact' | 'none' | 'doubled' | 'wrong'
   /** Tool calls that the model asked for, as read from its answers. */
@@ -21,7 +21,7 @@ export type Outcome = {
   not_checked: string[]
 }
 
-export type CaseOutcome = { name: RecordedCase['name']; by_proxy: Outcome; by_spans: Outcome }
+type CaseOutcome = { name: RecordedCase['name']; by_proxy: Outcome; by_spans: Outcome }
 export type StackOutcome = { recording: Recording; cases: CaseOutcome[] }
 
 /** Replays the recording of a stack. */

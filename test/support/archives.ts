@@ -45,7 +45,7 @@ import { correlationOf, eventOf, linkOf, rowsOf, start, traceOf } from './record
 const day_ns = 86_400_000_000_000n
 export const firstDay = (start / day_ns) * day_ns
 
-export const iso = (ns: bigint): string => new Date(Number(ns / 1_000_000n)).toISOString()
+const iso = (ns: bigint): string => new Date(Number(ns / 1_000_000n)).toISOString()
 
 /** A window of `days` days from the first day. */
 export const daysFrom = (days: number) => ({

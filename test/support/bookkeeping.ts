@@ -3,7 +3,7 @@ import type { ColumnarServer } from '../../src/platform/columnar/index.ts'
 import type { ClientCall } from './load.ts'
 
 /** One observation of a load's run, as ClickHouse stores it. 64-bit numbers are decimal text. */
-export type RecordedRow = {
+type RecordedRow = {
   trace_id: string
   observation_id: string
   name: string

@@ -48,7 +48,7 @@ export type Cluster = AsyncDisposable & {
 }
 
 /** A store's server that can be stopped and started again with the same port and files. */
-export type StoreServer<T extends { stop(): Promise<void> }> = {
+type StoreServer<T extends { stop(): Promise<void> }> = {
   /** The current server; its pid is the process to kill, and a supervisor restarts it. */
   server(): T
   /** Stops it until `start`. */

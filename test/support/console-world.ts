@@ -11,7 +11,7 @@ import { type SingleMachine, startSingleMachine } from './single-machine.ts'
 type Json = ReturnType<typeof JSON.parse>
 
 /** Texts as an attacker writes them: markup, links, a hidden direction. */
-export const hostileName = '<img src=x onerror=alert(1)> [click](javascript:alert(2))'
+const hostileName = '<img src=x onerror=alert(1)> [click](javascript:alert(2))'
 const hostilePrompt = 'invoice_\u202efdp.exe <iframe src="//evil.test"></iframe>'
 /** The task of the looping agent. */
 export const loopedTask = 'looped/1 ?'

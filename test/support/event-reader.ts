@@ -1,5 +1,5 @@
 /** An event as a client reads it. */
-export type ReadEvent = {
+type ReadEvent = {
   event: string
   id: string
   data: Record<string, unknown>

@@ -3,13 +3,11 @@ import { Agent, request as httpsRequest } from 'node:https'
 import type { AddressInfo } from 'node:net'
 
 /** A request that the gate received. */
-export type GateRequest = { method: string; path: string; at_ms: number }
+type GateRequest = { method: string; path: string; at_ms: number }
 /** The gate's own answer. */
 export type GateAnswer = { status: number; headers?: Record<string, string>; body?: string }
 /** Decides which requests the gate answers itself; undefined forwards the request. */
-export type GateRule = (
-  request: GateRequest,
-) => GateAnswer | undefined | Promise<GateAnswer | undefined>
+type GateRule = (request: GateRequest) => GateAnswer | undefined | Promise<GateAnswer | undefined>
 
 /**
  * A proxy in front of a server that sees each request and may answer it. Streams are forwarded as

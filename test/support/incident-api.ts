@@ -28,7 +28,7 @@ type Tables = IncidentTables & AccessTables & TaskTables & DetectionTables & Fee
 
 /** A parsed body; tests read it without narrowing. */
 export type Json = ReturnType<typeof JSON.parse>
-export type IncidentReply = {
+type IncidentReply = {
   status: number
   body: Json
   headers: Record<string, unknown>

@@ -10,7 +10,7 @@ import {
 /** The end of the first slot of a scenario. */
 export const start_ms = Date.UTC(2026, 0, 5, 12)
 export const minute_ms = 60_000
-export const hour_ms = 60 * minute_ms
+const hour_ms = 60 * minute_ms
 
 /** A rule that fires while more than 3 failures are in the window, evaluated each minute. */
 export function failureRule(more: object = {}) {

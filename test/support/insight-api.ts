@@ -30,7 +30,7 @@ export type InsightTestTables = AccessTables &
 
 /** A parsed body; tests read it without narrowing. */
 export type Json = ReturnType<typeof JSON.parse>
-export type InsightReply = { status: number; body: Json; headers: Json; text: string }
+type InsightReply = { status: number; body: Json; headers: Json; text: string }
 
 type VotedTask = {
   task_id: string

@@ -5,7 +5,7 @@ import { type Configuration, Provider } from 'oidc-provider'
 import { freePort } from './free-port.ts'
 
 /** A person at the provider, with the claims that the provider sends. */
-export type ProviderPerson = { sub: string } & Record<string, unknown>
+type ProviderPerson = { sub: string } & Record<string, unknown>
 
 /** The real OpenID Connect provider of the npm package `oidc-provider`, on loopback. */
 export type TestProvider = {

@@ -13,7 +13,7 @@ import { type DetectionBench, openDetectionBench } from './detection.ts'
 import { authorize, tokenOf } from './task-api.ts'
 import type { Json } from './verification-api.ts'
 
-export type OnboardingReply = { status: number; body: Json; headers: Record<string, unknown> }
+type OnboardingReply = { status: number; body: Json; headers: Record<string, unknown> }
 
 /** The routes of onboarding on a server, over both stores. No worker runs. */
 export type OnboardingApi = AsyncDisposable & {

@@ -7,7 +7,7 @@ export type TestSpan = {
   attributes?: Record<string, string>
 }
 
-export const traceHex = '5b8efff798038103d269b633813fc60c'
+const traceHex = '5b8efff798038103d269b633813fc60c'
 
 /** An ExportTraceServiceRequest with these spans under one resource and scope, as JSON. */
 export function tracesJson(spans: readonly TestSpan[], resource = serviceOf('shop')): string {

@@ -18,7 +18,7 @@ export type PlainEvent = {
   attributes?: PlainAttribute[]
   droppedAttributesCount?: number
 }
-export type PlainLink = {
+type PlainLink = {
   traceId: string
   spanId: string
   traceState?: string
@@ -57,13 +57,13 @@ export type PlainLogRecord = {
   droppedAttributesCount?: number
   flags?: number
 }
-export type PlainResource = { attributes?: PlainAttribute[]; droppedAttributesCount?: number }
-export type PlainScope = { name?: string; version?: string; attributes?: PlainAttribute[] }
-export type PlainScopeSpans = { scope?: PlainScope; spans: PlainSpan[]; schemaUrl?: string }
+type PlainResource = { attributes?: PlainAttribute[]; droppedAttributesCount?: number }
+type PlainScope = { name?: string; version?: string; attributes?: PlainAttribute[] }
+type PlainScopeSpans = { scope?: PlainScope; spans: PlainSpan[]; schemaUrl?: string }
 export type PlainTraces = {
   resourceSpans: { resource?: PlainResource; scopeSpans: PlainScopeSpans[]; schemaUrl?: string }[]
 }
-export type PlainScopeLogs = {
+type PlainScopeLogs = {
   scope?: PlainScope
   logRecords: PlainLogRecord[]
   schemaUrl?: string

@@ -35,7 +35,7 @@ export function expectedPage(entity: EntityName, records: readonly PlainRecord[]
 }
 
 /** Returns the records that match a filter. */
-export function matching(entity: EntityName, records: readonly PlainRecord[], where: object) {
+function matching(entity: EntityName, records: readonly PlainRecord[], where: object) {
   return records.filter((record) => holds(entity, where as Node, record))
 }
 
@@ -122,7 +122,7 @@ export function compareText(a: string, b: string): number {
 }
 
 /** Returns a field, or a key of a map: `attributes.<key>`. Text that is empty is unknown. */
-export function fieldOf(record: PlainRecord, name: string): unknown {
+function fieldOf(record: PlainRecord, name: string): unknown {
   const [map = '', key = ''] = name.split('.', 2)
   const labels = record[map] as Record<string, string> | undefined
   const value = Object.hasOwn(record, name) ? record[name] : labels?.[key]

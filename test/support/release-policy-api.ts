@@ -16,7 +16,7 @@ import { authorize, tokenOf } from './task-api.ts'
 type Tables = AccessTables & CertificationTables
 
 /** A parsed body; tests read it without narrowing. */
-export type Json = ReturnType<typeof JSON.parse>
+type Json = ReturnType<typeof JSON.parse>
 type Method = 'GET' | 'PUT' | 'POST' | 'DELETE'
 type Call = { headers?: Record<string, string>; body?: unknown; if_match?: string }
 

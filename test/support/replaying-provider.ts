@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net'
 import { buffer } from 'node:stream/consumers'
 
 /** A request as the provider got it. */
-export type ReplayedRequest = {
+type ReplayedRequest = {
   method: string
   /** Path and query. */
   url: string

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises'
 
 /** Resident memory of a Linux process, in bytes. Rejects if it has ended. */
-export async function residentBytes(pid: number): Promise<number> {
+async function residentBytes(pid: number): Promise<number> {
   const status = await readFile(`/proc/${pid}/status`, 'utf8')
   const kib = /^VmRSS:\s*(\d+) kB/m.exec(status)?.[1]
   if (kib === undefined) throw new Error(`process ${pid} has no VmRSS`)

@@ -56,7 +56,7 @@ export function dateAgo(days: number): string {
   return new Date(retentionNowMs - days * day_ms).toISOString().slice(0, 10)
 }
 
-export type Reply = {
+type Reply = {
   status: number
   body: Record<string, unknown>
   etag: string | undefined
@@ -66,7 +66,7 @@ type Call = { headers?: Record<string, string>; body?: unknown }
 type Method = 'GET' | 'PUT' | 'POST' | 'DELETE'
 
 /** Records of a test; omitted fields have defaults. */
-export type Seed = {
+type Seed = {
   observations?: Partial<Observation>[]
   traces?: Partial<TraceDraft>[]
   events?: Partial<EventDraft>[]
@@ -74,8 +74,8 @@ export type Seed = {
   correlations?: Partial<CorrelationDraft>[]
 }
 
-export type DryRunWay = { method: Method; path: string; body?: unknown }
-export type DryRunRecord = Record<string, unknown> & {
+type DryRunWay = { method: Method; path: string; body?: unknown }
+type DryRunRecord = Record<string, unknown> & {
   result: Record<string, unknown>
   buckets: Record<string, unknown>[]
 }

@@ -8,7 +8,7 @@ import type {
 } from '../../src/platform/kube/index.ts'
 
 /** A watch whose messages a test writes. */
-export type ScriptedWatch = {
+type ScriptedWatch = {
   options: WatchOptions
   say(event: WatchEvent): void
   end(): void

@@ -5,7 +5,7 @@ import { rawPost } from './raw-post.ts'
 import type { Secrets } from './secrets.ts'
 
 /** Provider keys in the formats of the providers, and one without a known format. */
-export const providerKeys = {
+const providerKeys = {
   openai: 'sk-proj-Tw7openaiKEYq9XbV2mZ4rL8sD1fG6hJ3kP5nC0aE',
   anthropic: 'sk-ant-api03-Qz4anthropicKEYw8RtY2uI6oP1aS5dF9gH3jK7lB',
   gemini: 'AIzaSyGeminiKEY7fQ2wE9rT4yU1iO6pA3sD8fG5h',

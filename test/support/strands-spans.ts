@@ -18,7 +18,7 @@ export const strandsStyles = [
 ] as const
 export type StrandsStyle = (typeof strandsStyles)[number]
 
-export const strandsModel = 'us.anthropic.claude-sonnet-4-5-20250929-v1:0'
+const strandsModel = 'us.anthropic.claude-sonnet-4-5-20250929-v1:0'
 
 /**
  * The spans of one run, in the shapes that strands-agents 1.62.0 exported over OTLP with a scripted

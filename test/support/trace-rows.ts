@@ -26,7 +26,7 @@ export function rowOf({ id, at, took, parent = '', ...given }: GivenRow): TraceR
 }
 
 /** An observation's fields if it reports no tokens and no cost. */
-export const noUsage = {
+const noUsage = {
   input_uncached_tokens: null,
   cache_read_tokens: null,
   cache_write_tokens: null,

@@ -45,7 +45,7 @@ type Method = 'GET' | 'PUT' | 'POST' | 'DELETE'
 type Headers = Record<string, string>
 type Call = { project_id: string; headers?: Headers; body?: unknown }
 type RunAbout = { answer?: string; task_name?: string; start_time?: bigint; name?: string }
-export type EndedClaim = {
+type EndedClaim = {
   text: string
   verdict: Verdict
   results?: readonly Pick<StoredResult, 'verifier' | 'verdict' | 'confidence'>[]
@@ -133,7 +133,7 @@ function digestOf(text: string): string {
 }
 
 /** Verifiers of all kinds: free, priced with options, and unavailable. */
-export function testVerifiers(): VerificationRoutesDeps['verifiers'] {
+function testVerifiers(): VerificationRoutesDeps['verifiers'] {
   const open = () => Promise.reject(new Error('not opened in this test'))
   const verifiers: Verifier[] = [
     {

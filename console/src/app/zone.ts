@@ -4,7 +4,7 @@ const storedAs = 'looptrace.zone'
 const listeners = new Set<() => void>()
 
 /** The time zone in which times are shown: an IANA name. By default, the zone of the browser. */
-export function currentZone(): string {
+function currentZone(): string {
   const stored = localStorage.getItem(storedAs)
   return stored !== null && isZone(stored) ? stored : browserZone()
 }
@@ -15,7 +15,7 @@ export function browserZone(): string {
 }
 
 /** Returns whether the browser knows a time zone. */
-export function isZone(name: string): boolean {
+function isZone(name: string): boolean {
   try {
     Intl.DateTimeFormat('en', { timeZone: name })
     return true

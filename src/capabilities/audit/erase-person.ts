@@ -2,7 +2,7 @@ import { sql } from '../../platform/relational/index.ts'
 import type { ErasureTarget } from '../storage/index.ts'
 import { lockSealing, parseReads } from './reads/unsealed-reads.ts'
 import { waitForStreams } from './stream/store.ts'
-import type { AuditDb } from './trail/open-trail.ts'
+import type { AuditDb } from './trail/append.ts'
 
 /** A person in a chain, and the time of the erasure in ISO 8601. */
 type Erased = { chain_id: string; user_id: string; erased_at: string }

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { formFor } from './built-files.ts'
+import { formFor } from './pages.ts'
 
 const [plain, br, gzip] = [Buffer.from('plain'), Buffer.from('br'), Buffer.from('gzip')]
 const file = {

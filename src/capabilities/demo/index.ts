@@ -9,4 +9,4 @@ export {
   type ScriptedProviderOptions,
   startScriptedProvider,
 } from './scripted-provider/server.ts'
-export { type SmokeOptions, smokeTest } from './smoke-test.ts'
+export { smokeTest } from './smoke-test.ts'

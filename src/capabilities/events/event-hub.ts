@@ -1,11 +1,11 @@
 import type { Readable } from 'node:stream'
 import { Problem, problem } from '../../kernel/problem.ts'
 import { sleep } from '../../kernel/time.ts'
-import type { Broadcast } from '../../platform/queue/index.ts'
+import type { Broadcast, Listening } from '../../platform/queue/index.ts'
 import type { Metrics } from '../../platform/telemetry/index.ts'
-import { EventChannel } from './event-channel.ts'
+import { EventRing } from './event-ring.ts'
 import { EventStream } from './event-stream.ts'
-import { type HubMeters, hubMeters } from './hub-meters.ts'
+import { decodeChanges } from './pending-changes.ts'
 import type { Topics } from './topics.ts'
 
 /** Limits of the streams of a process. */
@@ -23,7 +23,7 @@ export type HubSettings = {
 }
 
 /** A browser tab has one stream, and each is an open connection. */
-export const defaultHubSettings: HubSettings = {
+const defaultHubSettings: HubSettings = {
   streams_per_project_max: 100,
   streams_max: 2_000,
   keep_alive_ms: 15_000,
@@ -84,7 +84,9 @@ export class EventHub {
     const channel = this.#channelOf(project_id)
     let check: NodeJS.Timeout | undefined
     const stream = new EventStream({
-      ...{ ring: channel.ring, topics, last_event_id },
+      ring: channel.ring,
+      topics,
+      last_event_id,
       onEvent: (event) => this.#meters.events.inc({ event }),
       onClosed: () => {
         clearTimeout(check)
@@ -191,3 +193,62 @@ const closePollMs = 10
 
 /** The state of the checks of a stream. */
 type Rights = { failures: number; reads: number }
+
+/** The events of a project in this process, and the streams that show them. */
+class EventChannel {
+  readonly ring = new EventRing()
+  readonly streams = new Set<EventStream>()
+  readonly #listening: Listening
+
+  constructor(broadcast: Broadcast, project_id: string) {
+    this.#listening = broadcast.listen(project_id, {
+      onMessage: (message) => this.#add(message),
+      onGap: () => {
+        this.ring.skip()
+        this.#wake()
+      },
+    })
+  }
+
+  /** Resolves when changes arrive. Until then, a stream could miss some without a sign. */
+  get ready(): Promise<void> {
+    return this.#listening.ready
+  }
+
+  /** Stops listening. The ids of its events are then unknown. */
+  stop(): void {
+    this.#listening.stop()
+  }
+
+  #add(message: Uint8Array): void {
+    for (const changes of decodeChanges(message) ?? []) this.ring.add(changes)
+    this.#wake()
+  }
+
+  #wake(): void {
+    for (const stream of this.streams) stream.wake()
+  }
+}
+
+type HubMeters = ReturnType<typeof hubMeters>
+
+/** Registers the metrics of event streams; call once per process. */
+function hubMeters(metrics: Metrics, countStreams: () => number) {
+  metrics.gauge({
+    name: 'looptrace_event_streams',
+    help: 'Open event streams of browsers and scripts.',
+    collect: (self) => self.set(countStreams()),
+  })
+  return {
+    events: metrics.counter({
+      name: 'looptrace_events_sent_total',
+      help: 'Events sent on event streams: change, and reset for a client that has missed events.',
+      labels: ['event'],
+    }),
+    refused: metrics.counter({
+      name: 'looptrace_event_streams_refused_total',
+      help: 'Event streams that were refused because a project or the process was over its limit.',
+      labels: ['by'],
+    }),
+  }
+}

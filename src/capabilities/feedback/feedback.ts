@@ -34,8 +34,8 @@ import {
 } from './items/feedback-record.ts'
 import { type FeedbackRow, findItem, hasFeedback, listItems } from './items/items-store.ts'
 import { maskOf, readNewItem, readValue, refuseGivenSentiment } from './items/read-item.ts'
-import { sentiments } from './items/sentiment.ts'
 import { changeBy, type FeedbackDeps, findKey, findTask } from './named-item.ts'
+import { sentiments } from './votes/sentiment.ts'
 import { feedbackSources } from './votes/vote.ts'
 
 /** Maximum size of a body: two texts of 10,000 characters fit, even if each is escaped. */

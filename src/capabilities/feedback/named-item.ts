@@ -3,10 +3,10 @@ import type { Caller } from '../../platform/http/index.ts'
 import type { CapturePolicies } from '../records/capture/index.ts'
 import type { BrowserLimits, NetworkTags } from './browser-limits.ts'
 import { feedbackNotFound, type ItemChange } from './items/change-items.ts'
+import { findSeenTask } from './items/feedback-tasks.ts'
 import type { ItemKey } from './items/items-store.ts'
 import { actorOf, maskOf, taskNamedBy } from './items/read-item.ts'
 import type { FeedbackDb, FeedbackLimits } from './ports.ts'
-import { findSeenTask } from './waiting/feedback-tasks.ts'
 
 /** Dependencies of the routes of feedback. */
 export type FeedbackDeps = {

@@ -80,7 +80,7 @@ function observeLag({ clock, meters }: WritePorts, heads: readonly ObservationHe
 }
 
 /** Rows in ClickHouse, for a second store. */
-export type StoredRows = {
+type StoredRows = {
   /** The projects of the rows. */
   project_ids: ReadonlySet<string>
   /** Milliseconds since 1970; before the rows were stored. */

@@ -4,7 +4,6 @@ export {
   type JobDb,
   type JobHandler,
   JobRefused,
-  type JobRequest,
   type JobValue,
 } from './contract.ts'
 export {

@@ -4,16 +4,13 @@ import { getLedger, type LedgerDeps } from './ledger.ts'
 export { type LedgerDeps, lostBefore } from './ledger.ts'
 export { acceptedEntry, type LedgerRequest, lostEntry, rejectedEntry } from './ledger-entries.ts'
 export {
-  type LedgerCount,
   type LedgerMeters,
-  type LedgerOutcome,
   ledgerMeters,
 } from './ledger-meters.ts'
 export { keepLedgerMessage, leftLedgerChore } from './left-messages.ts'
 export {
   createLedgerReporter,
   type LedgerReporter,
-  type LedgerReporterOptions,
 } from './report.ts'
 
 /** Returns the routes of the ledger. */

@@ -5,7 +5,7 @@ import type { Metrics } from '../../platform/telemetry/index.ts'
 export type LedgerOutcome = 'accepted' | 'rejected' | 'lost' | 'masked' | 'stored'
 
 /** Items of one project and path with the same fate. `reason` may be empty. */
-export type LedgerCount = {
+type LedgerCount = {
   project_id: string
   path: IngestPath
   outcome: LedgerOutcome

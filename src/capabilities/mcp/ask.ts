@@ -9,7 +9,7 @@ export type AskedRoute = {
 }
 
 /** Status and parsed body of the answer. */
-export type AskReply = { status: number; body: unknown }
+type AskReply = { status: number; body: unknown }
 
 /** A tool cannot answer. The message is for the model that called the tool. */
 export class ToolFault extends Error {

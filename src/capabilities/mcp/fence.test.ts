@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { fence } from './fence.ts'
+import { fence } from './server.ts'
 
 test('a fence has a marker of its own for each answer, and holds any data', () => {
   const markers = new Set<string>()

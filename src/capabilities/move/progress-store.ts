@@ -17,7 +17,7 @@ export type MoveSource = {
 export type MoveState = MoveSource & { is_metadata_moved: boolean; is_finished: boolean }
 
 /** Rows of a division that were moved. `after`: the key of the last one. */
-export type DivisionState = { after?: KeyValues | undefined; rows: number; verified: boolean }
+type DivisionState = { after?: KeyValues | undefined; rows: number; verified: boolean }
 
 /** The record of a move in the target's PostgreSQL. */
 export type MoveProgress = {

@@ -27,7 +27,7 @@ export type RowsTable = {
 export type Division = { table: RowsTable; value: string }
 
 /** A range of keys in a division: behind `after`, up to `until`. Undefined: no bound. */
-export type Range = { after?: KeyValues | undefined; until?: KeyValues | undefined }
+type Range = { after?: KeyValues | undefined; until?: KeyValues | undefined }
 
 /** The number of rows, and the sum of their hashes. Each row counts once, in its latest version. */
 export type RowsSum = { rows: number; sum: string }

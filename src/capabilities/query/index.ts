@@ -15,7 +15,6 @@ export { openClickHouseRunner } from './run/clickhouse-runner.ts'
 export type {
   ChooseStore,
   OnServed,
-  QueryClass,
   QueryLimits,
   QueryRunner,
   RoutingRequest,

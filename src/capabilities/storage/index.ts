@@ -8,11 +8,9 @@ export { fingerprintOf, fingerprints_max } from './clickhouse/rollup-row.ts'
 export { openClickHouseStore } from './clickhouse/store.ts'
 export {
   type CallSums,
-  type ConversationHint,
   type ConversationRollup,
   identities_max,
   type ObservationIdentity,
-  type ObservationIds,
   type ObservationStore,
   type ObservationVersion,
   type TaskHint,
@@ -22,11 +20,8 @@ export {
   type TimelineSums,
   type TimePosition,
   type TimeWindow,
-  type ToolRowsAsked,
-  type TraceLookup,
   type TracePage,
   type TraceSummary,
-  type VersionsAsked,
 } from './contract.ts'
 export type {
   LedgerQuery,
@@ -47,28 +42,22 @@ export { type HotRowWriter, openHotRowWriter } from './postgres/write-rows.ts'
 export type {
   CorrelationRow,
   CorrelationSearch,
-  CorrelationSearchPage,
   EventFilter,
   EventPage,
   EventRow,
-  EventRows,
   LinkFilter,
-  LinkPage,
   LinkRow,
   RecordKind,
   RecordStore,
   TraceCorrelationFilter,
-  TraceCorrelationPage,
 } from './record-contract.ts'
 export type { RepairStore, UsageChange, UsageColumns } from './repair-contract.ts'
 export {
   type BucketCount,
   type CensusBucket,
   type CensusQuery,
-  type CountQuery,
   type ErasureTarget,
   type HeldBy,
-  type HeldOwners,
   maxCensusBuckets,
   maxCountBounds,
   maxRetentionIds,
@@ -76,12 +65,10 @@ export {
   type RetentionSlice,
   type RetentionStore,
   type RetentionTarget,
-  type UserCount,
   type UserErasure,
 } from './retention-contract.ts'
 export { type StoreCapabilities, storeCapabilities } from './store-capabilities.ts'
 export type {
-  EventCount,
   GenAiEvent,
   OwnerChange,
   RowsToErase,

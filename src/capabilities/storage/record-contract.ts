@@ -84,7 +84,7 @@ export type EventPage = EventFilter & {
 }
 
 /** A page of events. `more`: further events follow, after a limit of rows or bytes. */
-export type EventRows = { rows: EventRow[]; more: boolean }
+type EventRows = { rows: EventRow[]; more: boolean }
 
 export type LinkFilter = TimeWindow & {
   /** Selects only links from this trace (`from`), or to it (`to`). */
@@ -101,7 +101,7 @@ export type LinkPage = LinkFilter & {
 
 export type TraceCorrelationFilter = { observation_id?: string; correlation_type?: string }
 
-export type TraceCorrelationPage = TraceCorrelationFilter & {
+type TraceCorrelationPage = TraceCorrelationFilter & {
   after?: Pick<CorrelationRow, 'time' | 'correlation_type' | 'observation_id' | 'value_digest'>
   order: Order
   limit: number
@@ -113,7 +113,7 @@ export type CorrelationSearch = Required<TimeWindow> & { correlation_type: strin
     | { prefix: string; value?: undefined }
   )
 
-export type CorrelationSearchPage = CorrelationSearch & {
+type CorrelationSearchPage = CorrelationSearch & {
   after?: Pick<CorrelationRow, 'time' | 'trace_id' | 'observation_id' | 'value_digest'>
   order: Order
   limit: number

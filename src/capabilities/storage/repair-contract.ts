@@ -26,7 +26,7 @@ export type UsageColumns = Pick<
 export type UsageChange = ObservationIdentity & UsageColumns
 
 /** A page of the traces of a day; `after` is the last trace of the page before. */
-export type DayTraces = { from: bigint; to: bigint; after: string | undefined; limit: number }
+type DayTraces = { from: bigint; to: bigint; after: string | undefined; limit: number }
 
 /** The reads and changes of rows that were stored by earlier rules. */
 export type RepairStore = {

@@ -116,7 +116,7 @@ export type RetentionStore = RetentionTarget & {
 /** A slice before its held traces are known. */
 export type OpenSlice = Omit<RetentionSlice, 'held_trace_ids'>
 
-export type HeldOwners = { task_ids: string[]; conversation_ids: string[] }
+type HeldOwners = { task_ids: string[]; conversation_ids: string[] }
 
 export type TracesQuery = {
   environment: string

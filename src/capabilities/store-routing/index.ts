@@ -1,22 +1,21 @@
 import type { Route } from '../../platform/http/index.ts'
 import { getRouteStats, type RouteStatsDeps } from './route-stats.ts'
-import { runStoreBenchmark } from './store-benchmark/run.ts'
 import {
   type BenchmarkDeps,
   getStoreBenchmark,
   listStoreBenchmarks,
-} from './store-benchmark/runs.ts'
+  runStoreBenchmark,
+} from './store-benchmark/run.ts'
 import { routingDocumentRoutes, type StoreRoutingDeps } from './store-routing.ts'
 import { getScorecard, type ScorecardDeps } from './store-selection/scorecard.ts'
 
-export { chooseByRouting, createRoutingCache, type RoutingCache } from './choose-store.ts'
+export { chooseByRouting, createRoutingCache } from './choose-store.ts'
 export {
-  type BackfillOptions,
   hotWindowBackfill,
   hotWindowChores,
   hotWindowTrim,
 } from './hot-window-jobs.ts'
-export { createHotWrites, type HotWritesOptions } from './hot-writes.ts'
+export { createHotWrites } from './hot-writes.ts'
 export { startRouteStats } from './route-stats.ts'
 export { storeBenchmark } from './store-benchmark/benchmark-job.ts'
 

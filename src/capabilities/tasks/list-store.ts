@@ -49,11 +49,11 @@ export type TaskFilter = {
 
 /** Votes of end users that tasks can be listed by. */
 export const feedbackVotes = ['positive', 'negative'] as const
-export type FeedbackVote = (typeof feedbackVotes)[number]
+type FeedbackVote = (typeof feedbackVotes)[number]
 
 /** States of the newest verification of a task. */
 export const verificationStates = ['not_verified', 'pending', 'verified', 'failed'] as const
-export type VerificationState = (typeof verificationStates)[number]
+type VerificationState = (typeof verificationStates)[number]
 
 /** Columns that a list of tasks can be sorted by. */
 export const taskSorts = [

@@ -1,6 +1,6 @@
 import { z } from 'zod'
-import { adviceFor } from '../../capabilities/onboarding/clients/advice.ts'
 import type { Client } from '../../capabilities/onboarding/clients/client.ts'
+import { adviceFor } from '../../capabilities/onboarding/clients/clients.ts'
 import { printable } from '../../kernel/printable.ts'
 import { sleep } from '../../kernel/time.ts'
 import { apiSettings, askApi } from '../ask-api.ts'

@@ -3,9 +3,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { parse, stringify } from 'yaml'
-import { loadTests } from './load-tests.ts'
 import { readRules } from './rule-files.ts'
 import { runTest } from './run-test.ts'
+import { loadTests } from './test-rules.ts'
 
 const examples = 'examples/incident-rules'
 const names = (await readdir(examples)).filter((name) => name.endsWith('.yaml'))

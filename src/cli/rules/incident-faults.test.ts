@@ -1,8 +1,8 @@
 import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { loadTests } from './load-tests.ts'
 import { runTest } from './run-test.ts'
+import { loadTests } from './test-rules.ts'
 
 /** Test files of `looptrace test`, each about a fault that people saw. */
 const folder = 'test/fixtures/incident-faults'

@@ -5,7 +5,6 @@ import { type Arguments, type CommandIo, exitStatus, NoAnswer, UsageError } from
 import { parametersFrom } from '../list-options.ts'
 import { printableJsonLine } from '../output.ts'
 import { openProjectApi, type ProjectApi, readAnswer } from '../project-api.ts'
-import { TaskChanges } from './task-changes.ts'
 import { taskFilters, taskParameters } from './task-options.ts'
 import { type TaskReply, taskList } from './task-replies.ts'
 import { taskTable } from './task-table.ts'
@@ -113,4 +112,28 @@ function wholeNumber(
   const value = /^\d{1,4}$/.test(text) ? Number(text) : Number.NaN
   if (value >= min && value <= max) return value
   throw new UsageError(`--${option}: got "${text}", expected a whole number from ${min} to ${max}`)
+}
+
+/** The tasks that were active lately, to find which of them changed. */
+class TaskChanges {
+  #known = new Map<string, string>()
+
+  /**
+   * Returns the tasks of a page that are new or changed since the last page, the latest activity last.
+   * Tasks that are not on the page are forgotten, so that memory is bounded by the page.
+   */
+  take(page: readonly TaskReply[]): TaskReply[] {
+    const known = new Map(page.map((task) => [task.task_id, signOf(task)]))
+    const changed = page.filter(({ task_id }) => this.#known.get(task_id) !== known.get(task_id))
+    this.#known = known
+    return changed.toSorted(
+      (a, b) => Date.parse(a.last_activity_at) - Date.parse(b.last_activity_at),
+    )
+  }
+}
+
+/** Returns what has to differ for a task to be printed again. */
+function signOf({ state, stalled, calls, errors, last_activity_at, verdict }: TaskReply): string {
+  const verdictSign = verdict && [verdict.summary, verdict.worst_severity]
+  return JSON.stringify([state, stalled, calls, errors, last_activity_at, verdictSign])
 }

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import type { CommandIo } from '../command.ts'
-import { type ShownTask, taskPage } from './task-page.ts'
+import { type ShownTask, taskPage } from './show-task.ts'
 import { entryReply, findingReply, taskReply } from './task-replies.ts'
 
 const hostile =

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
-import { incidentPage } from '../incidents/incident-page.ts'
 import { incidentDetail } from '../incidents/incident-replies.ts'
-import { tracePage } from './trace-page.ts'
+import { incidentPage } from '../incidents/show-incidents.ts'
+import { tracePage } from './show-trace.ts'
 import { type NodeReply, traceReply } from './trace-reply.ts'
 
 const io = {

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { drawBranches } from './tree-branches.ts'
+import { drawBranches } from './show-trace.ts'
 
 test('a tree has branches to each child, and bars beside those below', () => {
   expect(drawBranches([0, 1, 2, 2, 1, 2, 0])).toEqual([

@@ -39,7 +39,7 @@ export type ValidationRule = {
 }
 
 /** A kind's schema does not fit a CRD. The message names the field and what was expected. */
-export class SchemaNotStructural extends Error {
+class SchemaNotStructural extends Error {
   override readonly name = 'SchemaNotStructural'
 }
 

@@ -12,7 +12,7 @@ export type EventRecorder = {
 }
 
 /** The object of an event: a resource of Looptrace unless it names another API version. */
-export type EventSubject = Pick<ResourceMeta, 'kind' | 'namespace' | 'name' | 'uid'> & {
+type EventSubject = Pick<ResourceMeta, 'kind' | 'namespace' | 'name' | 'uid'> & {
   apiVersion?: string
 }
 

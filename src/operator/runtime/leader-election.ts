@@ -6,7 +6,7 @@ import type { LeaderElectionSettings } from './operator-settings.ts'
 import { microTime, type Timing } from './timing.ts'
 
 /** The Lease was not renewed in time, or another process holds it. The process must end. */
-export class LeadershipLost extends Error {
+class LeadershipLost extends Error {
   override readonly name = 'LeadershipLost'
 }
 

@@ -25,7 +25,7 @@ export type OperatorMetrics = {
   selecting(gate: { isSelective: boolean; count: () => number }): void
 }
 
-export type ControllerSources = {
+type ControllerSources = {
   workers: number
   depth: () => number
   resources: () => { ready: number; not_ready: number }

@@ -132,7 +132,7 @@ export function noPresence(): Presence {
 }
 
 /** Returns the name of the Lease. The chart grants the right to it, so it computes the same hash. */
-export function presenceName(
+function presenceName(
   class_name: string,
   { namespace, name }: { namespace: string; name: string },
 ): string {

@@ -30,15 +30,7 @@ export function createProjectAccess(
   cache: ResourceCache,
   book: GrantBook,
 ): ProjectAccess {
-  const toRequest = (cached: CachedResource): GrantRequest => ({
-    ...{ scopes: [], roles: [], keys: 0 },
-    ...(cached.resource && kind.project?.needs?.(cached.resource.spec)),
-    ...{ namespace: cached.meta.namespace, kind: kind.kind },
-    namespace_labels: book.labelsOf(cached.meta.namespace),
-    project_ref: cached.project_ref,
-    bound_id: cached.project.projectId,
-    keysInUse: () => 0,
-  })
+  const toRequest = (cached: CachedResource) => requestOf(cached, kind, book)
   /** Keys that were allowed and may not be in a status yet, by uid. */
   const allowed = new Map<string, HeldKeys>()
   const heldBy = ({ meta, project }: CachedResource): HeldKeys | undefined => {
@@ -94,6 +86,22 @@ export function createProjectAccess(
         .filter((peer) => peer.resource?.spec.className === own_class && mayUse(peer, project_id))
         .flatMap(({ resource }) => resource ?? [])
     },
+  }
+}
+
+/** Returns the request of a resource to the grants, without the keys that other resources hold. */
+function requestOf(cached: CachedResource, kind: Kind, book: GrantBook): GrantRequest {
+  return {
+    scopes: [],
+    roles: [],
+    keys: 0,
+    ...(cached.resource && kind.project?.needs?.(cached.resource.spec)),
+    namespace: cached.meta.namespace,
+    kind: kind.kind,
+    namespace_labels: book.labelsOf(cached.meta.namespace),
+    project_ref: cached.project_ref,
+    bound_id: cached.project.projectId,
+    keysInUse: () => 0,
   }
 }
 

@@ -136,7 +136,7 @@ class TooManyPages extends Error {
 const shortWatchMs = 1_000
 
 /** A watch ended at once without an event: a fault of the server or of a proxy. */
-export class WatchTooShort extends Error {
+class WatchTooShort extends Error {
   override readonly name = 'WatchTooShort'
 }
 

@@ -16,7 +16,7 @@ export type ServiceRequest = {
 }
 
 /** An answer with a 2xx status. */
-export type ServiceAnswer = { status: number; body: unknown; etag: string | undefined }
+type ServiceAnswer = { status: number; body: unknown; etag: string | undefined }
 
 /**
  * A client of the product's API. A request rejects with `ServiceUnavailable` (no answer, 429, 5xx,

@@ -1,7 +1,6 @@
 export { chartSettings, configurationPage } from './configuration-page.ts'
 export { type KubeEnvironment, kubeEnvironment } from './kube-environment.ts'
 export { ConfigError, loadConfig } from './load-config.ts'
-export type { ModelEndpoint } from './model-endpoints.ts'
 export type { Role, RoleConfig } from './roles.ts'
 export { readSettingFile, SettingFileRefused } from './setting-file.ts'
 export type { Settings } from './setting-groups.ts'

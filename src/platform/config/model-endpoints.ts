@@ -4,8 +4,7 @@ import { describeSetting, minutes, seconds } from './setting.ts'
 import { readSettingFile, SettingFileRefused } from './setting-file.ts'
 
 /** Uses of a model: in verification, and in detection of lost context. */
-export const modelUses = ['judge', 'multi_model', 'extract', 'lost_context'] as const
-export type ModelUse = (typeof modelUses)[number]
+const modelUses = ['judge', 'multi_model', 'extract', 'lost_context'] as const
 
 const models_max = 16
 

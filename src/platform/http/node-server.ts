@@ -7,9 +7,8 @@ import type { CallLimits } from './call-limits.ts'
 import { createClientNetworks, keyOf } from './client-of-request.ts'
 import { hostFault } from './host-header.ts'
 import { moveKeyFromPath, withoutKey } from './key-in-path.ts'
-import { createAliasFinder } from './path-aliases.ts'
 import { headersFrom } from './rate-limit.ts'
-import type { RawRoute, Route } from './route.ts'
+import type { PathAlias, RawRoute, Route } from './route.ts'
 import { securityHeaders } from './security-headers.ts'
 import { isUpgrade, upgradeFault } from './socket-request.ts'
 import { pathOf, patternOf, type Unroutable } from './unroutable.ts'
@@ -155,4 +154,30 @@ const sane = /^[\x21-\x7e]{1,128}$/
 export function requestIdFrom(header: string | string[] | undefined): string {
   if (typeof header !== 'string' || !sane.test(header) || holdsProjectKey(header)) return newId()
   return header
+}
+
+type Find = (method: string | undefined, path: string) => RawRoute | undefined
+
+/**
+ * Makes the search for the raw route of a path by its aliases. Returns the route and its own path. It
+ * is used for paths that no raw route has.
+ */
+function createAliasFinder(
+  routes: readonly RawRoute[],
+  find: Find,
+): (method: string | undefined, path: string) => { route: RawRoute; path: string } | undefined {
+  const known = new Set(routes.flatMap(({ aliases = [] }) => aliases))
+  const aliases = [...known].toSorted((a, b) => b.start.length - a.start.length)
+  return (method, asked) => {
+    for (const alias of aliases) {
+      const path = ownPath(asked, alias)
+      const route = path === undefined ? undefined : find(method, path)
+      if (path !== undefined && route?.aliases?.includes(alias)) return { route, path }
+    }
+    return undefined
+  }
+}
+
+function ownPath(path: string, { start, instead_of }: PathAlias): string | undefined {
+  return path.startsWith(`${start}/`) ? instead_of + path.slice(start.length) : undefined
 }

@@ -84,31 +84,7 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Http
   const callLimits = new CallLimits(options, options.metrics)
   const limits = limitRequests(options.routes, callLimits, options.clock)
   const headersOf = createSecurityHeaders(options.public_address)
-  const app: FastifyInstance = fastify({
-    // The role logs better than Fastify at level info, so only Fastify's warnings are logged.
-    loggerInstance: options.logger.child(
-      {},
-      { level: atLeastWarn(options.logger.level) },
-    ) as FastifyBaseLogger,
-    logController: new LogController({ disableRequestLogging: true }),
-    bodyLimit: options.body_bytes_max,
-    forceCloseConnections: 'idle',
-    genReqId: (request) => requestIdFrom(request.headers['x-request-id']),
-    requestIdHeader: false,
-    trustProxy: [...(options.trusted_proxies ?? [])],
-    routerOptions: { maxParamLength: paramLength_max },
-    serverFactory: (handler) => nodeServer(options, { unroutable, limits: callLimits }, handler),
-    frameworkErrors: (_error, request, reply) => {
-      reply.headers({ ...headersOf(request), 'x-request-id': request.id })
-      sendProblem(unroutable.faultOf(request.method, request.url), request, reply)
-    },
-    clientErrorHandler: (error, socket) => {
-      const { onClientError } = options
-      if (onClientError === undefined || isForProductApi(error)) {
-        answerClientError(error, socket, asProblem)
-      } else onClientError(error, socket)
-    },
-  })
+  const app = createApp(options, { unroutable, limits: callLimits, headersOf })
   const routeAt = new Map(
     options.routes.map((route) => [`${route.method} ${pathFor(route)}`, route]),
   )
@@ -156,6 +132,44 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Http
     inject: app.inject.bind(app),
     close: () => app.close(),
   }
+}
+
+type AppParts = {
+  unroutable: ReturnType<typeof createUnroutable>
+  limits: CallLimits
+  headersOf: ReturnType<typeof createSecurityHeaders>
+}
+
+/** Creates the application without routes and hooks; it answers requests that Fastify cannot read. */
+function createApp(
+  options: HttpServerOptions,
+  { unroutable, limits, headersOf }: AppParts,
+): FastifyInstance {
+  return fastify({
+    // The role logs better than Fastify at level info, so only Fastify's warnings are logged.
+    loggerInstance: options.logger.child(
+      {},
+      { level: atLeastWarn(options.logger.level) },
+    ) as FastifyBaseLogger,
+    logController: new LogController({ disableRequestLogging: true }),
+    bodyLimit: options.body_bytes_max,
+    forceCloseConnections: 'idle',
+    genReqId: (request) => requestIdFrom(request.headers['x-request-id']),
+    requestIdHeader: false,
+    trustProxy: [...(options.trusted_proxies ?? [])],
+    routerOptions: { maxParamLength: paramLength_max },
+    serverFactory: (handler) => nodeServer(options, { unroutable, limits }, handler),
+    frameworkErrors: (_error, request, reply) => {
+      reply.headers({ ...headersOf(request), 'x-request-id': request.id })
+      sendProblem(unroutable.faultOf(request.method, request.url), request, reply)
+    },
+    clientErrorHandler: (error, socket) => {
+      const { onClientError } = options
+      if (onClientError === undefined || isForProductApi(error)) {
+        answerClientError(error, socket, asProblem)
+      } else onClientError(error, socket)
+    },
+  })
 }
 
 function atLeastWarn(level: string): string {

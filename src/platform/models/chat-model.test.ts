@@ -9,9 +9,8 @@ import {
   serveModel,
 } from '../../../test/support/model-server.ts'
 import { openOutbound } from '../outbound/index.ts'
-import { type ChatQuestion, openChatModel } from './chat-model.ts'
+import { type ChatQuestion, openChatModel, readAnswer } from './chat-model.ts'
 import { type ChatSettings, isSameModel, PaidCallFailed, priceOf } from './model.ts'
-import { readAnswer } from './read-answer.ts'
 
 const settings: ChatSettings = {
   ...{ name: 'judge-1', type: 'openai', url: '', model: 'gpt-judge', use: ['judge'] },

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { objectFrom, textFrom } from '../../kernel/json-values.ts'
+import { objectFrom, parsedJson, textFrom } from '../../kernel/json-values.ts'
 import { Semaphore } from '../../kernel/semaphore.ts'
 import type { Outbound } from '../outbound/index.ts'
 import {
@@ -173,4 +173,14 @@ function toPaidReply(settings: ChatSettings, question: ChatQuestion, reply: Mode
 /** Hides the key from members of the project, who can read replies. */
 function withoutKey({ api_key }: ChatSettings, text: string): string {
   return api_key === undefined ? text : text.replaceAll(api_key, '***')
+}
+
+/**
+ * Reads the JSON that a chat model answered, also between the marks of a Markdown block. Returns
+ * undefined when it does not have the form of the schema. Unknown fields are dropped.
+ */
+export function readAnswer<T>(reply: Record<string, unknown>, schema: z.ZodType<T>): T | undefined {
+  const text = textFrom(reply['content']).trim()
+  const block = /^```(?:json)?\s*\n([\s\S]*)\n```$/.exec(text)?.[1]
+  return schema.safeParse(parsedJson(block ?? text)).data
 }

@@ -5,7 +5,7 @@ import { type EmbeddingSettings, ModelFailed, priceOf, successOf, tokensOf } fro
 import { type ModelReply, postJson } from './post-json.ts'
 
 /** Vectors of texts, in their order, and what they cost. */
-export type Embedded = { vectors: number[][]; input_tokens: number | null; nano_dollars: bigint }
+type Embedded = { vectors: number[][]; input_tokens: number | null; nano_dollars: bigint }
 
 /** A model that makes vectors of texts. */
 export type EmbeddingModel = {

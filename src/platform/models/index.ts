@@ -1,4 +1,4 @@
-export { type ChatModel, type ChatQuestion, openChatModel } from './chat-model.ts'
+export { type ChatModel, type ChatQuestion, openChatModel, readAnswer } from './chat-model.ts'
 export { type EmbeddingModel, openEmbeddingModel } from './embedding-model.ts'
 export {
   isSameModel,
@@ -8,4 +8,3 @@ export {
   type PricedCall,
 } from './model.ts'
 export { type NliModel, type NliScore, openNliModel, readScores } from './nli-model.ts'
-export { readAnswer } from './read-answer.ts'

@@ -1,8 +1,7 @@
-export { type AllowedNetwork, parseAllowedNetwork, portsOf } from './address-policy.ts'
+export { parseAllowedNetwork, portsOf } from './address-policy.ts'
 export {
   type Outbound,
   type OutboundReply,
-  type OutboundRequest,
   openOutbound,
 } from './outbound.ts'
 export { OutboundFailed, type OutboundFailure } from './outbound-failed.ts'

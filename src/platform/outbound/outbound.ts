@@ -15,7 +15,7 @@ import {
 } from './reachable-addresses.ts'
 
 /** A request to a server that a user of the product named. */
-export type OutboundRequest = {
+type OutboundRequest = {
   /** `http` or `https`, without user and password. */
   url: string
   method: 'GET' | 'POST' | 'PUT'

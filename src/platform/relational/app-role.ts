@@ -4,7 +4,7 @@ import type pg from 'pg'
 export const appRole = 'looptrace_app'
 
 /** The login bypasses row-level security, so that PostgreSQL would not separate tenants. */
-export class TenantPolicyBypassed extends Error {
+class TenantPolicyBypassed extends Error {
   override readonly name = 'TenantPolicyBypassed'
 }
 

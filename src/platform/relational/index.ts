@@ -13,7 +13,7 @@ export type {
   RetentionDays,
   TaskVerdict,
 } from './column-values.ts'
-export { noteChanges, type OnCommitted } from './committed-changes.ts'
+export { noteChanges } from './committed-changes.ts'
 export {
   assertDatabaseEmpty,
   CopyRefused,
@@ -22,22 +22,18 @@ export {
 } from './copy-database.ts'
 export {
   type EmbeddedPostgres,
-  type EmbeddedPostgresOptions,
   startEmbeddedPostgres,
 } from './embedded/start-embedded-postgres.ts'
 export { deleteExpiredIdempotencyKeys, openIdempotencyStore } from './idempotency-store.ts'
-export { afterPosition, allOf, type Fragment } from './list-conditions.ts'
+export { afterPosition, allOf, type Fragment, ownedBy } from './list-conditions.ts'
 export {
   type AppliedStatement,
-  type MigrateOptions,
   MigrationFailed,
   migrateRelational,
   relationalSchemaStatus,
 } from './migrate-relational.ts'
 export { openRelational, type Relational, type RelationalOptions } from './open-relational.ts'
-export { ownedBy } from './owned-by.ts'
-export { type BoundedRead, ReadOverTime, readBounded } from './read-bounded.ts'
-export type { ScopedPool } from './scoped-pool.ts'
+export { ReadOverTime, readBounded } from './read-bounded.ts'
 export { storableJson, storableText } from './storable.ts'
 export type { ArchiveTables } from './tables/archive-tables.ts'
 export type { AuditTables } from './tables/audit-tables.ts'

@@ -9,7 +9,7 @@ import {
 } from './pipelined-query.ts'
 
 /** Work outside of a tenant scope ran a statement. It was not sent to PostgreSQL. */
-export class TenantScopeMissing extends Error {
+class TenantScopeMissing extends Error {
   override readonly name = 'TenantScopeMissing'
 }
 

@@ -1,7 +1,7 @@
 import type OpenAI from 'openai'
 
 /** A tool of an agent: returns a result for the arguments that the model wrote. */
-export type AgentTool = (given: Record<string, unknown>) => string
+type AgentTool = (given: Record<string, unknown>) => string
 
 /** One run of an agent. */
 export type AgentRun = {

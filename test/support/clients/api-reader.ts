@@ -1,7 +1,7 @@
 import type { ClientShape } from './client-shape.ts'
 
 /** An answer of the product API. */
-export type Reply = { status: number; body: Record<string, unknown> }
+type Reply = { status: number; body: Record<string, unknown> }
 
 /** Asks the product API with the credentials of one caller. */
 export type Api = {

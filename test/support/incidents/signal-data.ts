@@ -323,7 +323,7 @@ export function observationsOf(project_id: string, { calls }: SignalData): Store
  * When a call counts: at its end, or when it became known if the slot of its end was no longer
  * repeated then. A slot waits for a message that is in the queue, for a quarter of an hour at most.
  */
-export function countedMs(call: CallData, rule: Rule): number {
+function countedMs(call: CallData, rule: Rule): number {
   const ended_ms = endOf(call)
   const wait_ms = call.waited === null || call.waited > 15 * minute_ms ? 0 : call.waited
   const timing = readsSums(rule) ? { interval: '1m', delay: '1m' } : rule

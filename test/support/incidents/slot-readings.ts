@@ -70,7 +70,7 @@ const nothing: Omit<Reading, 'severity'> = {
 const judgedSorts: readonly Reading['sort'][] = ['complete', 'amended', 'added']
 
 /** Returns the complete slots with their newest outcomes, oldest first. */
-export function completeSlots(readings: readonly Reading[]): Map<number, Outcome> {
+function completeSlots(readings: readonly Reading[]): Map<number, Outcome> {
   const judged = readings.filter(({ sort }) => judgedSorts.includes(sort))
   return new Map(judged.map(({ slot_ms, outcome }) => [slot_ms, outcome]))
 }

@@ -17,7 +17,7 @@ const passing = new Set([
 ])
 
 /** Returns a digest of the victim's rows for each table of both stores, by the name of the table. */
-export async function digestRows(
+async function digestRows(
   { db, columnar, project_id }: World,
   { organization_id, ids }: Victim,
 ): Promise<Record<string, string>> {

@@ -12,7 +12,7 @@ export type Editor = {
   edit(of: Resources, name: string, change: object): Promise<void>
 }
 
-export type EditedResource = { name: string; kind: string; spec: object; metadata?: object }
+type EditedResource = { name: string; kind: string; spec: object; metadata?: object }
 
 /** Returns the editor of this name, which must be a user of the server. */
 export function editorOf(server: ApiServer, user: string): Editor {

@@ -57,7 +57,7 @@ export type OperatedService = AsyncDisposable & {
 type ServiceCall = { project_id?: string; key?: string; body?: unknown; etag?: string }
 /** A parsed body; tests read it without narrowing. */
 type Json = ReturnType<typeof JSON.parse>
-export type ServiceReply = { status: number; body: Json; etag: string | null }
+type ServiceReply = { status: number; body: Json; etag: string | null }
 
 /** Starts it on the PostgreSQL and the embedded ClickHouse that test files share. */
 export async function startOperatedService(): Promise<OperatedService> {

@@ -93,7 +93,7 @@ export function startTestOperator(options: TestOperatorOptions): TestOperator {
 }
 
 /** The client reads the path from the environment when it is opened. */
-export function kubeAt(kubeconfig: string): KubeClient {
+function kubeAt(kubeconfig: string): KubeClient {
   const before = process.env['KUBECONFIG']
   process.env['KUBECONFIG'] = kubeconfig
   try {

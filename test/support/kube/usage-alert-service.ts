@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net'
 import { text } from 'node:stream/consumers'
 
-export type Alert = Readonly<Record<string, unknown>>
+type Alert = Readonly<Record<string, unknown>>
 
 /** The route of usage alerts that docs/internals/add-a-kind.md assumes. */
 export type AlertService = AsyncDisposable & { url: string; alerts: Map<string, Alert> }

@@ -11,8 +11,8 @@ export type Durations = {
 }
 
 /** Seconds of a file by suite, hooks and imports included, and the tests that ran. */
-export type FileDurations = { test?: Ran; soak?: Ran }
-export type Ran = { seconds: number; tests: number }
+type FileDurations = { test?: Ran; soak?: Ran }
+type Ran = { seconds: number; tests: number }
 export type Suite = keyof FileDurations
 
 const path = new URL('../../durations.json', import.meta.url)
@@ -33,7 +33,7 @@ export function writeDurations({ calibration_ms, files }: Durations): void {
 }
 
 /** A file whose seconds differ from the recorded ones, which are 0 for a new file. */
-export type Growth = { file: string; recorded_s: number; now_s: number }
+type Growth = { file: string; recorded_s: number; now_s: number }
 
 /** What a run's seconds say beside the recorded ones, scaled to this machine. */
 export type Comparison = {

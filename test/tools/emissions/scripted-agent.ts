@@ -18,7 +18,7 @@ export function usageOf(at: number): ScriptedUsage {
 }
 
 /** The formats of model calls that the scripted model speaks. */
-export type ScriptedFormat = 'chat' | 'responses' | 'messages' | 'generate_content'
+type ScriptedFormat = 'chat' | 'responses' | 'messages' | 'generate_content'
 
 /** A request of a model, as far as the script looks at it. */
 export type AskedModel = {

@@ -40,7 +40,7 @@ export function readParameters(
 }
 
 /** Reads what a person typed as a parameter; undefined for nothing. Throws for a wrong value. */
-export function readParameter(text: string, type: QueryParameterType): unknown {
+function readParameter(text: string, type: QueryParameterType): unknown {
   if (text === '') return undefined
   if (type === 'texts') return text.split('\n').filter((line) => line !== '')
   if (type === 'boolean') return readFlag(text)

@@ -23,7 +23,7 @@ const bars_max = 120
 const series_max = 7
 
 /** Returns the word for a bucket's part of a split. An absent environment has a name. */
-export function partOf(bucket: RetentionBucket, split: Split): string {
+function partOf(bucket: RetentionBucket, split: Split): string {
   const value = bucket[split]
   return value === '' ? 'no environment' : value
 }

@@ -56,7 +56,7 @@ export function RuleFields(props: FieldsProps) {
 export type PutProps = FieldsProps & { put: (change: Partial<RuleDraft>) => void }
 
 /** Returns a draft with changed fields. Empty texts and lists are left out. */
-export function withChange(draft: RuleDraft, change: Partial<RuleDraft>): RuleDraft {
+function withChange(draft: RuleDraft, change: Partial<RuleDraft>): RuleDraft {
   const entries = Object.entries({ ...draft, ...change }).filter(([field, value]) => {
     if (field === 'name' || field === 'severity') return true
     return value !== undefined && value !== '' && !(Array.isArray(value) && value.length === 0)

@@ -7,7 +7,7 @@ export type CalendarBar = { from: number; to: number; starts: string; ends: stri
 /** A day of the calendar: its date `2026-11-29` in the zone, and its length in the zone. */
 export type CalendarDay = { date: string; from_ms: number; to_ms: number }
 
-export const days_max = 14
+const days_max = 14
 
 /** Returns the next days in a zone. A day of a change of the clock has 23 or 25 hours. */
 export function calendarDays(now_ms: number, zone: string, count = days_max): CalendarDay[] {

@@ -7,6 +7,7 @@ import type { Access } from '../access.ts'
 import { instantField } from '../fields.ts'
 import { assertSameOrigin } from '../sessions/same-origin.ts'
 import type { BrowserSession } from '../sessions/sessions.ts'
+import { endSessions } from '../users/store.ts'
 import { findLogin, type Login } from './store.ts'
 import { findByPassword } from './token.ts'
 
@@ -180,9 +181,14 @@ export function sessionFields(session: BrowserSession): z.input<typeof sessionSc
   const { user_id, email, display_name, installation_admin, by_issuer } = session
   const { must_change_password, idle_expires_at, expires_at } = session
   return {
-    ...{ user_id, email, display_name, installation_admin, by_issuer },
+    user_id,
+    email,
+    display_name,
+    installation_admin,
+    by_issuer,
     must_change_password: must_change_password && !by_issuer,
-    ...{ idle_expires_at, expires_at },
+    idle_expires_at,
+    expires_at,
   }
 }
 
@@ -194,4 +200,28 @@ function answer(session: BrowserSession, { status, cookie }: { status: number; c
 /** Returns the name and value of a Set-Cookie, as the browser sends them back. */
 function pairOf(set_cookie: string): string {
   return set_cookie.split(';', 1)[0] ?? ''
+}
+
+/**
+ * DELETE /api/v1/auth/sessions: signs the caller out everywhere: browsers, refresh tokens and access
+ * tokens. Other processes accept the access tokens for up to 30 s.
+ */
+export function endAllSessions({ db, clock, roles }: Access): Route {
+  return defineRoute({
+    method: 'DELETE',
+    url: '/api/v1/auth/sessions',
+    id: 'endAllSessions',
+    summary: 'Sign out everywhere',
+    auth: 'jwt',
+    scope: { level: 'user', before_password_change: true },
+    status: 204,
+    reply: z.undefined(),
+    errors: [],
+    handle: async ({ caller }) => {
+      const ended = { user_id: caller.id, now: new Date(clock.now_ms()) }
+      await db.transaction().execute((trx) => endSessions(trx, ended))
+      roles.forget()
+      return undefined
+    },
+  })
 }

@@ -54,7 +54,7 @@ export async function deliverLink(
 }
 
 /** Writes the mail. Names come from users: they are quoted, on one line, and not in the subject. */
-export function invitationMail(about: {
+function invitationMail(about: {
   organization: string
   url: string | null
   link: Pick<NewLink, 'token' | 'expires_at'>

@@ -37,7 +37,7 @@ export type IssuerClientOptions = {
 }
 
 /** Path of the redirect URI, which the issuer must allow for the client. */
-export const callbackPath = '/api/v1/auth/oidc/callback'
+const callbackPath = '/api/v1/auth/oidc/callback'
 
 /** Creates the client. Sends no request. */
 export function createIssuerClient(options: IssuerClientOptions): IssuerClient {

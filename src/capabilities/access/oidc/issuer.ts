@@ -36,7 +36,7 @@ export type IssuerMetadata = z.output<typeof metadataSchema>
 type TokenRules = { audience: string } & Pick<JWTVerifyOptions, 'maxTokenAge' | 'requiredClaims'>
 
 /** The part of `fetch` that `jose` and `openid-client` call. */
-export type IssuerFetch = (
+type IssuerFetch = (
   url: string,
   options: {
     method: string

@@ -15,7 +15,7 @@ import {
 } from './store.ts'
 
 /** The account that is signed in to (a lower-case e-mail), and the network of the client. */
-export type Attempt = { account: string; network: string }
+type Attempt = { account: string; network: string }
 
 /** Slows down guesses of passwords, without locking the owners of accounts out. */
 export type SignInGuard = {

@@ -2,7 +2,7 @@ import { problem } from '../../../kernel/problem.ts'
 import type { BrowserRequest } from '../../../platform/http/index.ts'
 
 /** The header that pages of this server send with each change. */
-export const csrfHeader = 'x-looptrace-csrf'
+const csrfHeader = 'x-looptrace-csrf'
 
 /**
  * Throws `permission_denied` unless a request with a session cookie came from a page of this

@@ -38,7 +38,7 @@ export type BrowserSessions = {
 }
 
 /** A person who has just signed in. */
-export type SignedIn = { user_id: string; session_number: number; by_issuer: boolean }
+type SignedIn = { user_id: string; session_number: number; by_issuer: boolean }
 
 export type BrowserSessionsOptions = {
   db: Kysely<AccessTables>

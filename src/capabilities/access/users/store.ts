@@ -70,7 +70,7 @@ export function findUser(db: Db, user_id: string): Promise<UserRow | undefined> 
 }
 
 /** Locks the administrators of the installation until the end of the transaction. */
-export function lockAdministrators(trx: Db): Promise<{ id: string; disabled_at: string | null }[]> {
+function lockAdministrators(trx: Db): Promise<{ id: string; disabled_at: string | null }[]> {
   return trx
     .selectFrom('users')
     .select(['id', 'disabled_at'])
@@ -221,3 +221,25 @@ const userColumns = [
   'password_origin',
   sql<boolean>`password_hash is not null`.as('has_password'),
 ] as const
+
+/**
+ * Grants or revokes the administrator role of the installation. Returns `denied` when the actor is
+ * no longer an active administrator, `last` when no other administrator could sign in, and
+ * undefined for an unknown user.
+ */
+export function setInstallationAdmin(
+  db: Db,
+  change: { user_id: string; actor_id: string; installation_admin: boolean },
+): Promise<UserRow | 'denied' | 'last' | undefined> {
+  const { user_id, actor_id, installation_admin } = change
+  return db.transaction().execute(async (trx) => {
+    const administrators = await lockAdministrators(trx)
+    if (!(await isInstallationAdmin(trx, actor_id))) return 'denied'
+    const others = administrators.filter(
+      ({ id, disabled_at }) => id !== user_id && disabled_at === null,
+    )
+    if (!installation_admin && others.length === 0) return 'last'
+    await trx.updateTable('users').set({ installation_admin }).where('id', '=', user_id).execute()
+    return findUser(trx, user_id)
+  })
+}

@@ -4,8 +4,8 @@ import { problem } from '../../../kernel/problem.ts'
 import type { Clock } from '../../../kernel/time.ts'
 import type { Caller, RouteScope } from '../../../platform/http/index.ts'
 import type { CheckpointSource } from '../checkpoints/outside-positions.ts'
+import type { AuditDb } from '../trail/append.ts'
 import { installationChain } from '../trail/chain-id.ts'
-import type { AuditDb } from '../trail/open-trail.ts'
 
 /** Dependencies of the audit routes. */
 export type AuditDeps = {

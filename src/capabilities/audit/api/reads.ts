@@ -1,31 +1,14 @@
 import { z } from 'zod'
-import { parsedJson } from '../../../kernel/json-values.ts'
 import { cutPage, encodeCursor } from '../../../kernel/pages.ts'
 import { idAfter } from '../../../model/id-pages.ts'
 import { cursorParameter, limitParameter, textParameter } from '../../../model/list-query.ts'
 import { record } from '../../../model/named-schemas.ts'
 import { defineRoute, type Route } from '../../../platform/http/index.ts'
-import { eventSchema } from '../events/event.ts'
-import { type ReadRow, selectReads } from '../events/store.ts'
+import { auditedReadSchema, toAuditedRead } from '../events/audited-read.ts'
+import { selectReads } from '../events/store.ts'
 import { type AuditDeps, auditScope, chainErrors, chainQuery, findChainId } from './contract.ts'
 
 const list = 'audited reads'
-const { actor_kind, via, resource_type, resource_id, project_id, request_id, origin } =
-  eventSchema.shape
-
-const readSchema = record('AuditedRead', {
-  read_at: z.iso.datetime(),
-  action: z.string().describe('The operationId of the route.'),
-  ...{ actor_kind, actor_id: z.string(), via, resource_type, resource_id, project_id, request_id },
-  origin,
-  segment_seq: z
-    .int()
-    .nullable()
-    .describe(
-      'Number of the record that seals the read. null: not sealed yet, for about a second.',
-    ),
-})
-
 /** GET /api/v2/audit/reads: reads of content by people, newest first. */
 export function getReads(deps: AuditDeps): Route {
   return defineRoute({
@@ -43,7 +26,7 @@ export function getReads(deps: AuditDeps): Route {
       cursor: cursorParameter,
     }),
     reply: record('AuditedReadList', {
-      reads: z.array(readSchema),
+      reads: z.array(auditedReadSchema),
       next_cursor: z.string().nullable(),
     }),
     errors: [...chainErrors, 'invalid_cursor', 'store_unavailable'],
@@ -58,15 +41,4 @@ export function getReads(deps: AuditDeps): Route {
       }
     },
   })
-}
-
-/** A read of content, as replies and streams show it. */
-export type AuditedRead = z.input<typeof readSchema>
-
-/** Returns a stored read without its salt. */
-export function toAuditedRead(row: ReadRow): AuditedRead {
-  const { id: _id, chain_id: _chain, origin_hash: _hash, origin_salt: _salt, ...read } = row
-  const { origin_value, ...shown } = read
-  const origin = origin_value === null ? null : parsedJson(origin_value)
-  return { ...shown, origin: origin as AuditedRead['origin'] }
 }

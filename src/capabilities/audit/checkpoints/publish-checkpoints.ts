@@ -7,7 +7,7 @@ import { readCheckpointKeys } from './signing-key.ts'
 type Db = Kysely<AuditTables>
 
 /** A checkpoint for a sink: a file name below the sink, and the envelope as JSON text. */
-export type PublishedCheckpoint = { name: string; envelope: string }
+type PublishedCheckpoint = { name: string; envelope: string }
 
 /** A store of checkpoints outside the database. Publishing must be idempotent. */
 export type CheckpointSink = (checkpoint: PublishedCheckpoint) => Promise<void>
@@ -15,7 +15,7 @@ export type CheckpointSink = (checkpoint: PublishedCheckpoint) => Promise<void>
 const page_max = 200
 
 /** A stored checkpoint is not the signed one of its row, so it is not published. */
-export class CheckpointForged extends Error {
+class CheckpointForged extends Error {
   override readonly name = 'CheckpointForged'
 }
 

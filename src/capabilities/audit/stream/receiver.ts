@@ -1,12 +1,12 @@
 import type { OutboundReply } from '../../../platform/outbound/index.ts'
-import type { AuditedRead } from '../api/reads.ts'
+import type { AuditedRead } from '../events/audited-read.ts'
 import type { AuditEvent } from '../events/event.ts'
 
 /** A record with the reads that it seals. */
 export type StreamedRecord = AuditEvent & { reads?: readonly AuditedRead[]; left_out?: true }
 
 /** A message of records, ready to be sent. */
-export type StreamMessage = { body: string | Uint8Array; headers: Readonly<Record<string, string>> }
+type StreamMessage = { body: string | Uint8Array; headers: Readonly<Record<string, string>> }
 
 /** A server outside of the service that receives records: its address and its format. */
 export type StreamReceiver = {

@@ -1,6 +1,47 @@
 import { sql } from '../../../platform/relational/index.ts'
-import type { RecordRow } from '../events/event.ts'
-import { readNext, type StreamDb, type StreamPosition } from './store.ts'
+import { type RecordRow, toEvent } from '../events/event.ts'
+import { type PostOptions, post } from './post.ts'
+import { withoutDetails } from './receiver.ts'
+import { readNext, type StreamDb, type StreamPosition, type StreamState } from './store.ts'
+
+/** A record that a receiver refused, encoded in its shortest form. */
+type Refused = StreamPosition & { id: string; encoded: string | Uint8Array; status: number }
+
+/** Refused requests with one record, about two minutes of them, before it can be set aside. */
+const refusals_max = 8
+
+/** Records in a row that are set aside at most, before the receiver accepts a new one. */
+const maxInRow = 10
+
+/** `kept`: the stream still waits for the record. */
+type Judgement = { kind: 'kept' | 'accepted' } | { kind: 'set_aside'; attempts: number }
+
+/**
+ * Decides what happens to a record that was refused alone and in its shortest form. It is set aside
+ * if the receiver refused it `refusals_max` times, accepts another record now, and refuses this one
+ * again right after it. So a receiver that refuses everything sets nothing aside.
+ */
+export async function judgeRefusal(
+  trx: StreamDb,
+  { refused, state }: { refused: Refused; state: StreamState },
+  options: PostOptions,
+): Promise<Judgement> {
+  const { receiver, now_ms } = options
+  const { chain_id, seq, status, id, encoded } = refused
+  const now = new Date(now_ms)
+  const attempts = await noteRefusal(trx, receiver.name, { chain_id, seq, status, now })
+  if (attempts < refusals_max || state.set_aside_in_row >= maxInRow) return { kind: 'kept' }
+  const other = await readProbe(trx, receiver.name, refused)
+  if (other === undefined) return { kind: 'kept' }
+  const probe = receiver.encode(withoutDetails(toEvent(other)))
+  const healthy = await post({ id: `${id}_probe`, encoded: [probe] }, options)
+  if (healthy.kind !== 'accepted' || healthy.refused !== undefined) return { kind: 'kept' }
+  const again = await post({ id, encoded: [encoded] }, options)
+  if (again.kind === 'accepted') return { kind: 'accepted' }
+  if (again.kind === 'failed') return { kind: 'kept' }
+  await writeSetAside(trx, receiver.name, { chain_id, seq, now })
+  return { kind: 'set_aside', attempts }
+}
 
 /** A record of a chain that a receiver refused, and the stream went on without. */
 export type SetAsideRecord = {
@@ -17,7 +58,7 @@ export type SetAsideRecord = {
 export type SetAsidePosition = { seq: number; stream: string }
 
 /** Counts a refused request with one record in its shortest form. Returns the count. */
-export async function noteRefusal(
+async function noteRefusal(
   trx: StreamDb,
   stream: string,
   { status, now, ...position }: StreamPosition & { status: number; now: Date },
@@ -27,7 +68,8 @@ export async function noteRefusal(
     .values({ stream, ...position, status, attempts: 1, refused_at: now })
     .onConflict((conflict) =>
       conflict.columns(['stream', 'chain_id', 'seq']).doUpdateSet({
-        ...{ status, refused_at: now },
+        status,
+        refused_at: now,
         attempts: sql<number>`audit_stream_refusals.attempts + 1`,
       }),
     )
@@ -37,7 +79,7 @@ export async function noteRefusal(
 }
 
 /** Marks a refused record as set aside. */
-export async function writeSetAside(
+async function writeSetAside(
   trx: StreamDb,
   stream: string,
   { chain_id, seq, now }: StreamPosition & { now: Date },
@@ -67,7 +109,7 @@ const maxProbedChains = 10
  * Returns a record that shows whether a receiver accepts other records than a refused one: the last
  * one that it accepted, or else the next one of the stream. Undefined if there is no other record.
  */
-export async function readProbe(
+async function readProbe(
   trx: StreamDb,
   stream: string,
   refused: StreamPosition,

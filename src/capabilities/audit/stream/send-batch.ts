@@ -1,13 +1,12 @@
 import { hash } from 'node:crypto'
 import { backOff } from '../../../kernel/back-off.ts'
 import type { Outbound } from '../../../platform/outbound/index.ts'
-import { toAuditedRead } from '../api/reads.ts'
+import { toAuditedRead } from '../events/audited-read.ts'
 import { type RecordRow, toEvent } from '../events/event.ts'
 import { selectSegment } from '../events/store.ts'
-import { judgeRefusal } from './judge-refusal.ts'
 import { answered, type FailureReason, type PostOptions, post } from './post.ts'
 import { type StreamedRecord, type StreamReceiver, withoutDetails } from './receiver.ts'
-import { forgetRefusals } from './refusals.ts'
+import { forgetRefusals, judgeRefusal } from './refusals.ts'
 import {
   lockStream,
   readNext,
@@ -129,7 +128,12 @@ async function send(
 ): Promise<SendResult> {
   const { attempts } = state
   const posting: PostOptions = {
-    ...{ receiver, outbound, now_ms, signal, attempts, timeout_ms: limits.timeout_ms },
+    receiver,
+    outbound,
+    now_ms,
+    signal,
+    attempts,
+    timeout_ms: limits.timeout_ms,
   }
   const records = batch.encoded.length
   const answer = await post(batch, posting)

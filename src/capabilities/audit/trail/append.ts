@@ -1,6 +1,7 @@
 import type { AuditEntry } from '../../../model/audit-entry.ts'
 import type { AuditStatement } from '../../../platform/audit/index.ts'
 import {
+  type AccessTables,
   type AuditTables,
   CompiledQuery,
   type Kysely,
@@ -11,6 +12,9 @@ import { encodeRecord, type RecordFields } from '../chain/record.ts'
 import { chainOf } from './chain-id.ts'
 
 type Db = Kysely<AuditTables>
+
+/** The database of the audit trail. */
+export type AuditDb = Kysely<AccessTables & AuditTables>
 
 /** A segment of reads, for the record that seals it. */
 export type Segment = { count: number; hash: string }

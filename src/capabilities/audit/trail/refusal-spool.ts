@@ -4,9 +4,9 @@ import type { AuditEntry } from '../../../model/audit-entry.ts'
 import type { AuditTrail } from '../../../platform/audit/index.ts'
 import { type Consumer, type Queue, QueueUnavailable } from '../../../platform/queue/index.ts'
 import type { Metrics } from '../../../platform/telemetry/index.ts'
+import type { AuditDb } from './append.ts'
 import { appendEntry } from './append.ts'
 import { chainOf } from './chain-id.ts'
-import type { AuditDb } from './open-trail.ts'
 
 type Options = {
   db: AuditDb

@@ -1,4 +1,5 @@
-import { randomBytes } from 'node:crypto'
+import { hash, randomBytes } from 'node:crypto'
+import { canonicalJson } from '../../../kernel/canonical-json.ts'
 import type { Clock } from '../../../kernel/time.ts'
 import type { Job, JobContext, JobHandler, JobValue } from '../../jobs/index.ts'
 import type {
@@ -9,6 +10,7 @@ import type {
 } from '../evidence/contract.ts'
 import { readEvalCases } from '../evidence/read-eval-cases.ts'
 import type { TasksRead } from '../evidence/read-tasks.ts'
+import type { EvidenceItem } from '../gates/evidence-item.ts'
 import { type Completeness, isComplete } from '../gates/judge-gates.ts'
 import type { Obstacle } from '../gates/obstacle.ts'
 import type { SideCounts } from '../gates/task-counts.ts'
@@ -18,7 +20,6 @@ import type { PolicyDocument } from '../policy/policy.ts'
 import { signEnvelope } from '../statement/envelope.ts'
 import { readKeyId } from '../statement/public-keys.ts'
 import { encodeStatement, statementPayloadType } from '../statement/statement.ts'
-import { digestEvidence } from './digest-evidence.ts'
 import type { Frozen } from './frozen.ts'
 import { readEvidence } from './read-evidence.ts'
 import { readSides, type SidesRead } from './read-sides.ts'
@@ -35,7 +36,7 @@ import {
 /**
  * Returns the outcome of the items that a project received in a window (milliseconds since 1970).
  */
-export type ReadLedger = (
+type ReadLedger = (
   project_id: string,
   window: { from_ms: number; to_ms: number },
 ) => Promise<Completeness>
@@ -159,7 +160,9 @@ async function readAll(
       { side: 'baseline', source: 'tasks', items: sides?.baseline?.items ?? [] },
       { side: 'baseline', source: 'eval', items: comparedCases.items },
     ],
-    ...{ ledger, eval_runs: cases.runs, warnings: [] },
+    ledger,
+    eval_runs: cases.runs,
+    warnings: [],
     obstacles: [
       ...(isCut ? ['too_much_evidence' as const] : []),
       ...(await findObstacles(deps, { certification, compared: sides?.baseline ?? null })),
@@ -192,4 +195,23 @@ async function findObstacles(
   if (baseline === null || compared === null || compared.items.length === 0) return []
   const ledger = await readWindow(deps, certification.project_id, baseline.window)
   return isComplete(ledger) ? [] : ['incomplete_baseline']
+}
+
+/**
+ * Returns the digest of evidence without its ids, in hexadecimal: equal for items with equal values
+ * in equal clusters. It has no salt and no ids, so that looks can be compared after an erasure too.
+ */
+function digestEvidence(evidence: readonly Evidence[]): string {
+  const parts = evidence
+    .map(({ side, source, items }) => `${side} ${source} ${digestItems(items)}`)
+    .toSorted()
+  return hash('sha256', canonicalJson(parts))
+}
+
+function digestItems(items: readonly EvidenceItem[]): string {
+  const clusters = [...Map.groupBy(items, ({ cluster }) => cluster).values()].map((own) => {
+    const texts = own.map(({ group, case_id, values }) => canonicalJson({ group, case_id, values }))
+    return hash('sha256', canonicalJson(texts.toSorted()))
+  })
+  return hash('sha256', canonicalJson(clusters.toSorted()))
 }

@@ -12,7 +12,7 @@ import { type Declaration, keyOfPlan, type PlanKey, storePlan } from './store-pl
 export const certificationJob = 'certification'
 
 /** Maximum certifications of a project that have not ended. */
-export const unended_max = 100
+const unended_max = 100
 
 /** A certification of a project. */
 export type CertificationKey = { project_id: string; certification_id: string }

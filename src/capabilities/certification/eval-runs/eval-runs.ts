@@ -32,7 +32,7 @@ const url = '/api/v1/reliability/phase10/eval-runs'
 const list = 'eval runs'
 
 /** Maximum eval runs of a project. */
-export const maxEvalRuns = 10_000
+const maxEvalRuns = 10_000
 
 export type EvalRunDeps = { db: EvalRunDb; clock: Clock }
 

@@ -9,7 +9,7 @@ export type EvalRunDb = Kysely<CertificationTables>
 export type WhichEvalRun = { project_id: string; run_id: string }
 
 /** A release, as requests name it. */
-export type EvalRelease = {
+type EvalRelease = {
   release_name: string
   release_version: string
   /** 64 hex digits. */

@@ -44,7 +44,7 @@ export type Judgement = {
 }
 
 /** Clusters below which a gate has a warning. */
-export const minClustersWarning = 50
+const minClustersWarning = 50
 
 /** Share of the accepted items that may be pending. */
 const maxPendingShare = 0.005

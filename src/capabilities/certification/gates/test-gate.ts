@@ -5,7 +5,6 @@ import type { Bounds } from '../statistics/bounds.ts'
 import { clusteredMean, meanInterval } from '../statistics/mean-interval.ts'
 import { type EvidenceItem, type Sample, samplesOf, sumByCluster } from './evidence-item.ts'
 import type { GateReason, GateTest } from './gate-test.ts'
-import { passPowerSamples } from './pass-power.ts'
 import { testRegression } from './test-regression.ts'
 
 /** The evidence of a release, and of its baseline if it was declared. */
@@ -149,7 +148,7 @@ function summarize(samples: readonly Sample[], clusters: number, { type }: Metri
 type Size = { gate: Gate; n: number; clusters: number; bounds: Bounds }
 
 /** Returns why samples cannot decide a gate, regardless of their values. */
-export function reasonOf({ gate, n, clusters, bounds }: Size, rules: GateRules): GateReason | null {
+function reasonOf({ gate, n, clusters, bounds }: Size, rules: GateRules): GateReason | null {
   if (n === 0) return 'no_samples'
   if (n < gate.min_samples) return 'too_few_samples'
   if (clusters < rules.min_clusters) return 'too_few_clusters'
@@ -157,12 +156,39 @@ export function reasonOf({ gate, n, clusters, bounds }: Size, rules: GateRules):
 }
 
 /** Returns a test that decides nothing. */
-export function undecided(samples: readonly Sample[], reason: GateReason): GateTest {
+function undecided(samples: readonly Sample[], reason: GateReason): GateTest {
   return {
-    ...{ group: null, n: samples.length, k: null, baseline_n: null, estimate: null, reason },
+    group: null,
+    n: samples.length,
+    k: null,
+    baseline_n: null,
+    estimate: null,
+    reason,
     clusters: new Set(samples.map(({ cluster }) => cluster)).size,
     bounds: () => undefined,
     isReached: () => false,
     isMissed: () => false,
   }
+}
+
+/**
+ * Returns one sample for each case: the chance that k repeats of it all pass, estimated without bias
+ * from its n ≥ k repeats with c passes: C(c, k) / C(n, k) (Chen et al. 2021, for pass@k; Yao et al.
+ * 2024, for pass^k). Undefined when a case has fewer repeats.
+ */
+function passPowerSamples(samples: readonly Sample[], k: number): Sample[] | undefined {
+  const cases = [...Map.groupBy(samples, ({ case_id, id }) => case_id ?? id).values()]
+  if (cases.some((repeats) => repeats.length < k)) return undefined
+  return cases.flatMap((repeats) => {
+    const [first] = repeats
+    if (first === undefined) return []
+    const passed = repeats.filter(({ value }) => value === 1).length
+    return [{ ...first, value: passPower(passed, repeats.length, k) }]
+  })
+}
+
+function passPower(passed: number, n: number, k: number): number {
+  let chance = 1
+  for (let at = 0; at < k; at += 1) chance *= Math.max(0, passed - at) / (n - at)
+  return chance
 }

@@ -18,10 +18,10 @@ import {
 } from './store.ts'
 
 /** Maximum policies of a project. */
-export const policies_max = 100
+const policies_max = 100
 
 /** Maximum versions of a policy. Statements name versions, so none is ever deleted. */
-export const versions_max = 10_000
+const versions_max = 10_000
 
 export type PolicyDeps = { db: PolicyDb; clock: Clock }
 

@@ -7,7 +7,7 @@ import { builtInDigest, builtInPolicy } from './default-policy.ts'
 import type { StoredPolicy, StoredVersion } from './store.ts'
 
 /** A version of a policy with its digest, as statements name it and `looptrace verify` reads it. */
-export const documentSchema = record('ReleasePolicyDocument', {
+const documentSchema = record('ReleasePolicyDocument', {
   id: z.string(),
   version: z.string().describe('Version as text, as in statements.'),
   ...policyFields,

@@ -5,7 +5,7 @@ import { type PublicKeys, readKeyId } from './public-keys.ts'
 import { StatementFault } from './statement-fault.ts'
 
 /** The largest envelope that is read, in bytes. */
-export const envelopeBytesMax = 1_048_576
+const envelopeBytesMax = 1_048_576
 
 /** A DSSE v1.0 envelope; `payload` and `sig` are padded standard base64. */
 export type Envelope = z.infer<typeof envelopeSchema>

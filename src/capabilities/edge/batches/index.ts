@@ -2,7 +2,7 @@ import type { Route } from '../../../platform/http/index.ts'
 import { getIngestRequest, postIngest } from './ingest.ts'
 import { createGate, type IngestRequestDeps, type RequestContext } from './request-context.ts'
 
-export type { CaptureBatch, IngestRequestDeps, IngestRequestSettings } from './request-context.ts'
+export type { IngestRequestDeps, IngestRequestSettings } from './request-context.ts'
 export { markProcessing, settleRequests } from './request-status.ts'
 export { deleteExpiredIngestRequests } from './store.ts'
 

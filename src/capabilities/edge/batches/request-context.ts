@@ -5,7 +5,7 @@ import type { Pricing } from '../../records/pricing/index.ts'
 import type { Enqueuer } from '../enqueue/index.ts'
 
 /** Applies the project's capture policy to a batch: sampling, masks, content. */
-export type CaptureBatch = (
+type CaptureBatch = (
   records: IngestRecords,
   project_id: string,
   item_kinds: readonly (keyof IngestRecords)[],

@@ -259,12 +259,12 @@ function rowOf(entry: LedgerEntry) {
 }
 
 /** Returns true for a dead letter, whose replay may still succeed. */
-export function isDeadLetter(entry: LedgerEntry): boolean {
+function isDeadLetter(entry: LedgerEntry): boolean {
   return (entry.rejected[deadLetterReason] ?? 0) > 0 || (entry.lost[deadLetterReason] ?? 0) > 0
 }
 
 /** Returns the sum of counts by reason. */
-export function sum(counts: Readonly<Record<string, number>>): number {
+function sum(counts: Readonly<Record<string, number>>): number {
   let total = 0
   for (const reason in counts) total += counts[reason] ?? 0
   return total

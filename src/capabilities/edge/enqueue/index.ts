@@ -1,2 +1,2 @@
-export type { EnqueueOptions, Enqueuer, IngestRequest, RecordRefusal } from './contract.ts'
+export type { Enqueuer, IngestRequest } from './contract.ts'
 export { createEnqueuer, type EnqueuerOptions } from './enqueuer.ts'

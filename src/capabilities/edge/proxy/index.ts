@@ -1,13 +1,11 @@
 export {
   type CompletionProxy,
   defaultProxySettings,
-  type ExchangeRecorder,
   type ProjectKey,
   type ProjectKeys,
   type ProxyDependencies,
   type ProxySettings,
 } from './contract.ts'
-export type { Provider } from './providers.ts'
 export { ProvidersFileRefused } from './providers-file/parse-providers.ts'
 export {
   openProvidersFile,
@@ -15,15 +13,10 @@ export {
   providersFileGauge,
 } from './providers-file/providers-file.ts'
 export { createProxy } from './proxy.ts'
-export {
-  type CaptureRecorder,
-  type CaptureRecorderOptions,
-  createCaptureRecorder,
-} from './recorder/capture-recorder.ts'
+export { createCaptureRecorder } from './recorder/capture-recorder.ts'
 export {
   createRecorder,
   frameLimits,
   type Recorder,
-  type RecorderOptions,
 } from './recorder/recorder.ts'
 export { proxyRoutes } from './routes.ts'

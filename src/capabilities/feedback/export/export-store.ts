@@ -46,7 +46,7 @@ export async function findExported(db: InsightDb, filter: ExportFilter): Promise
 }
 
 /** An item of feedback in an export. */
-export type ExportedItem = {
+type ExportedItem = {
   feedback_id: string
   source: string
   sentiment: string | null

@@ -1,9 +1,10 @@
 import { problem } from '../../../kernel/problem.ts'
 import { sql } from '../../../platform/relational/index.ts'
 import type { FeedbackDb, FeedbackLimits } from '../ports.ts'
+import { deriveSentiment, type Sentiment } from '../votes/sentiment.ts'
 import { type FeedbackTaskRow, settleVotes } from '../votes/settle-votes.ts'
 import { type FeedbackSource, hourOf } from '../votes/vote.ts'
-import { findFeedbackTask, findSeenTask, lockFeedbackTask } from '../waiting/feedback-tasks.ts'
+import { findFeedbackTask, findSeenTask, lockFeedbackTask } from './feedback-tasks.ts'
 import {
   addDrops,
   addRevision,
@@ -13,7 +14,6 @@ import {
   findItem,
   type ItemKey,
 } from './items-store.ts'
-import { deriveSentiment, type Sentiment } from './sentiment.ts'
 
 /** The editable values of an item. `sentiment` is the given sentiment, not the derived one. */
 export type ItemValue = {

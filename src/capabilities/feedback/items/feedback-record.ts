@@ -3,9 +3,9 @@ import { anyTraceIdPattern, traceIdFrom } from '../../../kernel/ids.ts'
 import { expected, isStorable } from '../../../model/list-query.ts'
 import { record } from '../../../model/named-schemas.ts'
 import { refuseUnstorable } from '../../../model/storable.ts'
+import { sentiments } from '../votes/sentiment.ts'
 import { feedbackSources } from '../votes/vote.ts'
 import type { FeedbackRow } from './items-store.ts'
-import { sentiments } from './sentiment.ts'
 
 /** Maximum characters of a comment, and of a correction. */
 const text_chars_max = 10_000

@@ -8,8 +8,8 @@ import {
   sql,
 } from '../../../platform/relational/index.ts'
 import type { FeedbackDb } from '../ports.ts'
+import type { Sentiment } from '../votes/sentiment.ts'
 import type { FeedbackSource } from '../votes/vote.ts'
-import type { Sentiment } from './sentiment.ts'
 
 /** A stored item. */
 export type FeedbackRow = Selectable<FeedbackTables['feedback']>

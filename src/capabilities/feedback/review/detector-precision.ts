@@ -67,7 +67,7 @@ const note =
   'not of all findings.'
 
 /** Measures the precision of each detector and type of finding. */
-export function measurePrecision(findings: readonly ReviewedFinding[]) {
+function measurePrecision(findings: readonly ReviewedFinding[]) {
   const byType = Map.groupBy(findings, ({ detector, type }) => JSON.stringify([detector, type]))
   return [...byType.values()]
     .flatMap((of) => {

@@ -5,13 +5,13 @@ import type { GivenLabel } from './kappa.ts'
 
 /** The closed list of labels. */
 export const reviewLabels = ['correct', 'incorrect', 'partly', 'unclear'] as const
-export type ReviewLabel = (typeof reviewLabels)[number]
+type ReviewLabel = (typeof reviewLabels)[number]
 
 /** The key of a label: its task and reviewer. */
 export type LabelKey = { project_id: string; task_id: string; reviewer: string }
 
 /** A verdict on a finding. */
-export type FindingVerdict = { finding_id: string; is_right: boolean }
+type FindingVerdict = { finding_id: string; is_right: boolean }
 
 /** A stored label with its verdicts on findings and claims. */
 export type StoredLabel = Selectable<InsightTables['review_labels']> & {

@@ -1,5 +1,10 @@
 import { problem } from '../../../kernel/problem.ts'
 import {
+  clopperPearson,
+  effectiveSize,
+  type RateInterval,
+} from '../../../kernel/statistics/rate-interval.ts'
+import {
   type ClusterCounts,
   countByFeature,
   countDue,
@@ -10,7 +15,6 @@ import { countResponses, type RespondedTasks } from '../counting/task-days-store
 import type { HourWindow } from '../counting/window.ts'
 import type { InsightDb } from '../insight-db.ts'
 import { type FeedbackSource, feedbackSources } from '../votes/vote.ts'
-import { bucketsOf, independentShare, sumVotes, toRate, wilson } from './rates.ts'
 import {
   readWaiting,
   type SourceVotes,
@@ -179,4 +183,67 @@ function toGroups(counted: readonly Counted[], responses: readonly RespondedTask
 function toResponse(counted: RespondedTasks | undefined) {
   const { tasks = 0, rated = 0 } = counted ?? {}
   return { tasks, rated, rate: tasks === 0 ? null : rated / tasks }
+}
+
+/** Error of an interval on each side: 95 % confidence. */
+const tail = 0.025
+
+/**
+ * A rate of negative votes with its interval, 0–1; null without votes, or with fewer than 2 users.
+ */
+type Rate = { rate: number | null; interval: [low: number, high: number] | null }
+
+/**
+ * Returns the rate of negative votes with the interval of Korn and Graubard, because votes of one
+ * user are not independent samples. The window of the clusters may differ slightly: they decide
+ * only how many independent votes a vote is worth.
+ */
+function toRate(
+  { negative, all }: { negative: number; all: number },
+  clusters: readonly ClusterCounts[],
+): Rate {
+  if (all === 0) return { rate: null, interval: null }
+  const worth = independentShare(clusters)
+  const rate = negative / all
+  if (worth === null) return { rate, interval: null }
+  return { rate, interval: [...clopperPearson({ n: all * worth, k: negative * worth }, tail)] }
+}
+
+/**
+ * Returns the effective sample size of clusters divided by their votes, 0–1; null for fewer than
+ * two clusters.
+ */
+function independentShare(clusters: readonly ClusterCounts[]): number | null {
+  const all = clusters.reduce((sum, [, n]) => sum + n, 0)
+  const size = effectiveSize(
+    clusters.map(([, n, k]) => ({ n, k })),
+    tail,
+  )
+  return size === undefined ? null : size / all
+}
+
+const z = 1.959964
+
+/** Returns the interval of Wilson (1927) for a rate; n may be a fraction. For display only. */
+function wilson({ n, k }: { n: number; k: number }): RateInterval {
+  const rate = k / n
+  const centre = (rate + (z * z) / (2 * n)) / (1 + (z * z) / n)
+  const reach = (z / (1 + (z * z) / n)) * Math.sqrt((rate * (1 - rate)) / n + (z * z) / (4 * n * n))
+  return [Math.max(0, centre - reach), Math.min(1, centre + reach)]
+}
+
+/** Returns the number of votes. */
+function sumVotes({ negative, neutral, positive }: Votes): number {
+  return negative + neutral + positive
+}
+
+/** Returns the time buckets of a window, ISO 8601, in order. */
+function bucketsOf({ from, to }: { from: string; to: string }, unit: 'hour' | 'day'): string[] {
+  const step_ms = unit === 'hour' ? 3_600_000 : 86_400_000
+  const from_ms = Date.parse(from)
+  const buckets: string[] = []
+  for (let at_ms = from_ms - (from_ms % step_ms); at_ms < Date.parse(to); at_ms += step_ms) {
+    buckets.push(new Date(at_ms).toISOString())
+  }
+  return buckets
 }

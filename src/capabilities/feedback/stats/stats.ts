@@ -12,7 +12,7 @@ const count = z.int().nonnegative()
 const share = z.number().min(0).max(1)
 
 /** A rate with its interval, in replies. */
-export const rateFields = {
+const rateFields = {
   rate: share.nullable().describe('`negative` / `votes`; null without votes.'),
   interval: z
     .tuple([share, share])

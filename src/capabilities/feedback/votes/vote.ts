@@ -1,5 +1,5 @@
 import { scenarioEnvironment } from '../../../model/reserved-environment.ts'
-import type { Sentiment } from '../items/sentiment.ts'
+import type { Sentiment } from './sentiment.ts'
 
 /** Who gave feedback. Sources are never mixed in one rate. */
 export const feedbackSources = ['end_user', 'annotator', 'rule'] as const

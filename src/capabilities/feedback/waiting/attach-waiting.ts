@@ -3,10 +3,10 @@ import { sql } from '../../../platform/relational/index.ts'
 import type { Logger, Metrics } from '../../../platform/telemetry/index.ts'
 import { runInProject } from '../../../platform/tenancy/index.ts'
 import type { Chore } from '../../jobs/index.ts'
+import { attachTask, findSeenTask } from '../items/feedback-tasks.ts'
 import { addDrops } from '../items/items-store.ts'
 import type { FeedbackDb } from '../ports.ts'
 import { hourOf } from '../votes/vote.ts'
-import { attachTask, findSeenTask } from './feedback-tasks.ts'
 
 /** Dependencies of the chores of feedback. */
 export type WaitingDeps = {

@@ -1,12 +1,9 @@
 import type { Route } from '../../../platform/http/index.ts'
+import { getAlertStats, getAlertSummary, listAlertRules } from './alerts/alerts.ts'
 import { listHighRiskTasks } from './alerts/high-risk.ts'
-import { listAlertRules } from './alerts/rules.ts'
-import { getAlertStats } from './alerts/stats.ts'
-import { getAlertSummary } from './alerts/summary.ts'
 import type { IncidentRoutesDeps } from './contract.ts'
 import { acknowledgeIncidents } from './incidents/ack.ts'
-import { listIncidentEvents } from './incidents/events.ts'
-import { getIncident } from './incidents/incident.ts'
+import { getIncident, listIncidentEvents } from './incidents/incident.ts'
 import { listIncidents } from './incidents/incidents.ts'
 import {
   acknowledgeIncident,
@@ -14,13 +11,13 @@ import {
   commentIncident,
   reopenIncident,
   resolveIncident,
+  snoozeIncident,
+  unsnoozeIncident,
 } from './incidents/moves.ts'
-import { snoozeIncident, unsnoozeIncident } from './incidents/snooze.ts'
 import { defaultRouteRoutes } from './rules/default-route.ts'
 import { previewIncidentRule } from './rules/preview.ts'
 import { incidentRuleRoutes } from './rules/rules.ts'
-import { previewSuppression } from './suppressions/preview.ts'
-import { suppressionRoutes } from './suppressions/suppressions.ts'
+import { previewSuppression, suppressionRoutes } from './suppressions/suppressions.ts'
 
 /** The routes of rules, suppressions, incidents and alerts. */
 export function incidentRoutes(deps: IncidentRoutesDeps): Route[] {

@@ -38,7 +38,7 @@ const signingSecret = z
   })
 
 /** Name of a channel. Rules, and the field `fallback`, use it. */
-export const channelName = z
+const channelName = z
   .string()
   .min(1)
   .max(63)

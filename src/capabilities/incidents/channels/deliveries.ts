@@ -1,5 +1,7 @@
 import { z } from 'zod'
+import { isUuid } from '../../../kernel/ids.ts'
 import { totalExactMax } from '../../../kernel/pages.ts'
+import { type Problem, problem } from '../../../kernel/problem.ts'
 import { idAfter, idPage, idPageQuery } from '../../../model/id-pages.ts'
 import { record } from '../../../model/named-schemas.ts'
 import { defineRoute, type Route } from '../../../platform/http/index.ts'
@@ -9,7 +11,9 @@ import { channelPath } from './channels.ts'
 import { type ChannelRoutesDeps, channelReads } from './contract.ts'
 import {
   type DeliveryRow,
+  isOvertaken,
   type MessageRow,
+  resendMessage,
   selectDeliveries,
   selectMessages,
 } from './deliveries-store.ts'
@@ -34,7 +38,7 @@ const deliverySchema = record('NotificationDelivery', {
 })
 
 /** A message of an incident to a channel, in replies. */
-export const messageSchema = record('NotificationMessage', {
+const messageSchema = record('NotificationMessage', {
   message_id: z.uuid().describe('Id of the message; the `webhook-id` of all attempts.'),
   incident_id: z.uuid(),
   channel: z.string().describe('Name of the channel.'),
@@ -100,7 +104,9 @@ export function listIncidentDeliveries({ db }: ChannelRoutesDeps): Route {
       const { id: incident_id } = await findIncident(db, project_id, id)
       const which = { project_id, incident_id }
       const result = await selectMessages(db, which, {
-        ...{ before: idAfter(list, cursor), limit: limit + 1, count_max: totalExactMax + 1 },
+        before: idAfter(list, cursor),
+        limit: limit + 1,
+        count_max: totalExactMax + 1,
       })
       const page = idPage(result, { list, limit, idOf: (row) => row.id })
       return { messages: page.items.map(toMessageReply), ...page.info }
@@ -112,18 +118,73 @@ function toDelivery(row: DeliveryRow): z.input<typeof deliverySchema> {
   const { id: delivery_id, outbox_id: message_id, incident_id, reason, attempt } = row
   const { started_at, duration_ms, status, error, response } = row
   return {
-    ...{ delivery_id, message_id, incident_id, reason, attempt },
-    ...{ started_at, duration_ms, status, error, response: response === '' ? null : response },
+    delivery_id,
+    message_id,
+    incident_id,
+    reason,
+    attempt,
+    started_at,
+    duration_ms,
+    status,
+    error,
+    response: response === '' ? null : response,
   }
 }
 
 /** Returns a message as replies show it. */
-export function toMessageReply(row: MessageRow): z.input<typeof messageSchema> {
+function toMessageReply(row: MessageRow): z.input<typeof messageSchema> {
   const { id: message_id, incident_id, channel, reason, state, attempts } = row
   const { last_error: error, created_at, ended_at } = row
   const next_attempt_at = state === 'waiting' ? row.next_attempt_at : null
   return {
-    ...{ message_id, incident_id, channel, reason, state, attempts },
-    ...{ next_attempt_at, error, created_at, ended_at },
+    message_id,
+    incident_id,
+    channel,
+    reason,
+    state,
+    attempts,
+    next_attempt_at,
+    error,
+    created_at,
+    ended_at,
   }
+}
+
+/**
+ * POST /api/v2/observability/incidents/deliveries/{message_id}/resend: sends a message again, with
+ * the same id, now. It has all attempts again. A receiver that shows the state of an incident gets
+ * only its newest message again: an older one would open an alert that has ended.
+ */
+export function resendNotification({ db }: ChannelRoutesDeps): Route {
+  return defineRoute({
+    method: 'POST',
+    url: '/api/v2/observability/incidents/deliveries/{message_id}/resend',
+    id: 'resendNotification',
+    summary: 'Send a message again, with the same id',
+    auth: 'jwt_or_key',
+    scope: { level: 'project', role: 'editor', key: 'incidents:write' },
+    caller_rate_per_minute_max: 60,
+    params: z.strictObject({ message_id: z.string().describe('Id of the message.') }),
+    reply: messageSchema,
+    errors: ['message_not_found', 'incident_state_conflict', 'store_unavailable'],
+    handle: async ({ params: { message_id }, caller: { project_id } }) => {
+      const which = { project_id, message_id }
+      if (!isUuid(message_id)) throw messageNotFound(message_id)
+      if (await isOvertaken(db, which)) {
+        throw problem('incident_state_conflict', {
+          detail:
+            'A later message of the incident was sent to this channel, and the receiver shows the state of the last message. Send the newest message of the incident again.',
+        })
+      }
+      const row = await resendMessage(db, which)
+      if (row === undefined) throw messageNotFound(message_id)
+      return toMessageReply(row)
+    },
+  })
+}
+
+function messageNotFound(message_id: string): Problem {
+  return problem('message_not_found', {
+    detail: `message_id: got "${message_id.slice(0, 80)}", expected the id of a message of this project`,
+  })
 }

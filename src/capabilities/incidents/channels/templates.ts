@@ -9,7 +9,7 @@ export type Escape = ((value: string) => string) & {
 }
 
 /** Placeholders that are single words. */
-export const placeholders = [
+const placeholders = [
   ...(['title', 'number', 'severity', 'state', 'reason', 'rule', 'signal', 'group'] as const),
   ...(['value', 'summary', 'note', 'assignee', 'runbook_url', 'opened_at', 'at'] as const),
   ...(['incident_id', 'project_id', 'evidence', 'threshold', 'task', 'trace', 'step'] as const),

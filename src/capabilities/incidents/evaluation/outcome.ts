@@ -28,7 +28,7 @@ export type Verdict = {
 }
 
 /** Fewest values of a baseline. With fewer the rule waits. */
-export const minBaselineValues = 7
+const minBaselineValues = 7
 
 /** Distance from the median, in median absolute deviations, that a baseline exceeds. */
 const deviations_min = 5

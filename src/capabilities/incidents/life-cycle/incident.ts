@@ -67,7 +67,7 @@ export type Incident = {
   readonly reminded_ms: number
 }
 
-export type Escalation = {
+type Escalation = {
   /** The opening or reopening, or the end of the mute in which it was. */
   readonly since_ms: number
   /** `after` of the last step that was taken, and the time; null before the first. */

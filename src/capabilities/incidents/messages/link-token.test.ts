@@ -1,8 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { sampleMessage } from '../channels/sample-message.ts'
-import { actionLinks } from './action-links.ts'
-import { type IncidentLink, linkActions, readLink, signLink } from './link-token.ts'
+import { actionLinks, type IncidentLink, linkActions, readLink, signLink } from './link-token.ts'
 
 const secret_key = 'a secret of at least 32 characters'
 const links: fc.Arbitrary<IncidentLink> = fc.record({

@@ -8,7 +8,7 @@ import { type PreviewResult, type Range, RulePreview } from './rule-preview.ts'
 import type { StoredMatches } from './stored-findings.ts'
 
 /** Maximum slots or findings of a preview: 28 days at one slot a minute. */
-export const slots_max = 40_320
+const slots_max = 40_320
 
 const timeByDefaultMs = 30_000
 

@@ -13,7 +13,7 @@ import type { Range } from './rule-preview.ts'
 type FindingsDb = Kysely<IncidentTables & TaskTables & DetectionTables>
 
 /** A match of an event rule by a group. */
-export type StoredMatch = { group: Group; at_ms: number }
+type StoredMatch = { group: Group; at_ms: number }
 
 /** The matches of an event rule in a range, oldest first. */
 export type StoredMatches = {

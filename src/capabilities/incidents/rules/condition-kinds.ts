@@ -169,4 +169,3 @@ export const eventSchema = record('EventCondition', {
     .optional()
     .describe('Time within which `count` matches are stored. Required if `count` is above 1.'),
 })
-export type EventCondition = z.output<typeof eventSchema>

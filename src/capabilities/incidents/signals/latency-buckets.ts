@@ -14,7 +14,7 @@ export function bucketOf(latency: string): string {
 }
 
 /** Makes the SQL expression of the value of a bucket. */
-export function bucketValue(bucket: string): string {
+function bucketValue(bucket: string): string {
   return `${least_ms} * exp2(${step} * ${bucket} - ${step / 2})`
 }
 

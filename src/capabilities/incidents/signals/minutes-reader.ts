@@ -59,7 +59,7 @@ function ceilMinute(at_ms: number): number {
 }
 
 /** Splits the windows of a request: whole minutes inside `complete`, and the rest. */
-export function splitRanges(
+function splitRanges(
   windows: readonly Window[],
   complete: Window,
 ): { minutes: Window[]; rows: Window[] } {

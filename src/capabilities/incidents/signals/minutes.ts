@@ -200,7 +200,7 @@ function emptyMinutes(ranges: readonly Window[], parameters: Parameters): string
 }
 
 /** Columns of minutes that are named as in observations. */
-export const plainDimensions = 'provider, environment, task_name, release'
+const plainDimensions = 'provider, environment, task_name, release'
 
 /** Makes rows of observations that have the columns of minutes, and their time `t`. */
 export function rowsAsMinutes(request: CallRowsRequest, parameters: Parameters): string {

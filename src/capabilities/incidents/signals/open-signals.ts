@@ -1,21 +1,24 @@
+import { BoundedCache } from '../../../kernel/bounded-cache.ts'
 import { Semaphore } from '../../../kernel/semaphore.ts'
+import type { Clock } from '../../../kernel/time.ts'
+import { parseProjectId } from '../../../model/project-id.ts'
 import type { Columnar } from '../../../platform/columnar/index.ts'
 import type { Queue } from '../../../platform/queue/index.ts'
 import type { Logger } from '../../../platform/telemetry/index.ts'
+import { lostBefore } from '../../ledger/index.ts'
+import type { LedgerStore, LedgerSums } from '../../storage/index.ts'
 import type { Examples, Measured, MeasuredSlot, MeasureRange, Signals } from '../ports.ts'
 import { type Batch, hasRows, type RowReading, splitByFilter, toBatches } from './batches.ts'
 import { callsReader } from './calls-reader.ts'
 import { openExamples } from './examples.ts'
 import { openLag } from './lag.ts'
 import { openLateCheck } from './late-check.ts'
-import { type LedgerParts, ledgerReader } from './ledger-reader.ts'
 import { openMeasureRange } from './measure-range.ts'
-import { isOverLimit, measurementError } from './measurement-error.ts'
+import { isOverLimit, maxMeasurementTimeMs, measurementError } from './measurement-error.ts'
 import { minutesReader } from './minutes-reader.ts'
-import { openOldest } from './oldest.ts'
 import { readBatch } from './read-batch.ts'
 import type { ReadingValues } from './read-series.ts'
-import type { SignalSource, SourceReader } from './reading.ts'
+import type { SignalSource, SourceReader, Window } from './reading.ts'
 import { emptySample, type SampleFacts, slotReading } from './slot-reading.ts'
 import {
   feedbackReader,
@@ -115,4 +118,95 @@ function withoutRows(slot: MeasuredSlot, lag_ms: number): Measured {
   const empty = emptySample(slot.rule, slot.end_ms, { lag_ms, oldest_ms: undefined })
   const isLag = slot.rule.condition?.signal === 'ingest_lag'
   return { ...slot, groups: isLag ? [{ group: {}, sample: empty }] : [], empty, others: 0 }
+}
+
+type LedgerParts = {
+  ledger: Pick<LedgerStore, 'sums'>
+  queue: Pick<Queue, 'stats'>
+  clock: Clock
+}
+
+/**
+ * Opens the source `ledger`: items that were rejected or lost, by the arrival of their request. An
+ * item counts as lost once no queue can still hold it.
+ */
+function ledgerReader(parts: LedgerParts): SourceReader {
+  return async ({ project_id, cells, signal }) => {
+    const lost_before_ms = await lostBefore(parts.queue, parts.clock.now_ms())
+    const sums = new Map<Window, LedgerSums[]>()
+    for (const { window } of cells) {
+      signal.throwIfAborted()
+      if (!sums.has(window)) {
+        sums.set(window, await parts.ledger.sums(project_id, { ...window, lost_before_ms }))
+      }
+    }
+    const values = cells.map(({ amount, window }) => {
+      const paths = sums.get(window) ?? []
+      const count = paths.reduce((all, { accepted }) => all + accepted, 0)
+      const items = paths.map((path) => itemsOf(amount === 'lost' ? path.lost : path.rejected))
+      return { value: items.reduce((all, one) => all + one, 0), count }
+    })
+    return { groups: [{ group: {}, values }], total: 1 }
+  }
+}
+
+function itemsOf(reasons: Readonly<Record<string, number>>): number {
+  return Object.values(reasons).reduce((all, items) => all + items, 0)
+}
+
+type OldestParts = { relational: TaskStore; columnar: Pick<Columnar, 'ofProject'>; clock: Clock }
+
+/** Time for which an answer is used again. It changes by retention, once a day. */
+const fresh_ms = 60_000
+const projects_max = 10_000
+
+/**
+ * Opens the start of the oldest stored row of a project, in ms since 1970; undefined without rows.
+ * Windows that begin before it are not filled.
+ */
+function openOldest({ relational, columnar, clock }: OldestParts) {
+  const known = new BoundedCache<string, { at_ms: number; oldest_ms: number }>(projects_max)
+  const read = (source: SignalSource, project_id: string, signal: AbortSignal) =>
+    source === 'calls' || source === 'minutes'
+      ? oldestCall(columnar, project_id, signal)
+      : oldestTask(relational, project_id)
+  return async (
+    source: SignalSource,
+    project_id: string,
+    signal: AbortSignal,
+  ): Promise<number | undefined> => {
+    const key = `${source} ${project_id}`
+    const cached = known.get(key)
+    const now_ms = clock.now_ms()
+    if (cached !== undefined && now_ms - cached.at_ms < fresh_ms) return cached.oldest_ms
+    const oldest_ms = await read(source, project_id, signal)
+    if (oldest_ms !== undefined) known.set(key, { at_ms: now_ms, oldest_ms })
+    return oldest_ms
+  }
+}
+
+async function oldestCall(
+  columnar: Pick<Columnar, 'ofProject'>,
+  project_id: string,
+  signal: AbortSignal,
+): Promise<number | undefined> {
+  const ofProject = columnar.ofProject(parseProjectId(project_id))
+  const { rows } = await ofProject.read<{ at: string }>(
+    `SELECT toUnixTimestamp64Milli(start_time) AS at FROM observations
+     WHERE project_id = {project:UUID} ORDER BY start_time LIMIT 1`,
+    {},
+    { timeout_ms: maxMeasurementTimeMs, signal },
+  )
+  return rows[0] && Number(rows[0].at)
+}
+
+async function oldestTask({ db }: TaskStore, project_id: string): Promise<number | undefined> {
+  const oldest = await db
+    .selectFrom('tasks')
+    .select('started_at')
+    .where('project_id', '=', project_id)
+    .orderBy('started_at')
+    .limit(1)
+    .executeTakeFirst()
+  return oldest && Date.parse(oldest.started_at)
 }

@@ -71,3 +71,11 @@ export async function holdsLease(
   `.execute(trx)
   return rows.length > 0
 }
+
+/** Returns the time of the database, which all processes share. */
+export async function databaseTime(db: IncidentDb): Promise<number> {
+  const { rows } = await sql<{ now_ms: number }>`
+    select floor(extract(epoch from clock_timestamp()) * 1000)::float8 as now_ms
+  `.execute(db)
+  return rows[0]?.now_ms ?? Number.NaN
+}

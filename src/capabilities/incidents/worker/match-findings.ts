@@ -5,7 +5,7 @@ import {
   sql,
   type TaskTables,
 } from '../../../platform/relational/index.ts'
-import type { Logger } from '../../../platform/telemetry/index.ts'
+import type { Logger, Metrics } from '../../../platform/telemetry/index.ts'
 import {
   type FindingChange,
   groupsOfTask,
@@ -14,9 +14,11 @@ import {
 } from '../evaluation/event-match.ts'
 import type { Evidence } from '../incident-view.ts'
 import type { IncidentDb } from '../ports.ts'
+import { forgetAfterMs } from '../rules/rule-faults.ts'
 import type { Saved } from '../store/incident-book.ts'
 import { toInstant } from '../store/incident-row.ts'
 import { type StoredRule, toRule } from '../store/rule-rows.ts'
+import { databaseTime } from './leases.ts'
 import { type GroupMatches, type MatchContext, recordMatches } from './record-matches.ts'
 
 /** The findings of a task that a transaction stored. */
@@ -149,4 +151,41 @@ async function markFailed(
     )
     .execute()
   return none
+}
+
+/** Evaluates event rules in a transaction; returns what follows the commit. */
+export type FindingsMatcher = (
+  trx: Kysely<IncidentTables & TaskTables>,
+  stored: StoredFindings,
+) => Promise<() => void>
+
+/** The ports of a matcher. */
+type MatcherOptions = {
+  logger: Logger
+  metrics: Metrics
+  /** Called after messages were stored. */
+  wakeSender: () => void
+}
+
+/** Opens the evaluation of event rules on findings; call once per process. */
+export function openFindingsMatcher(options: MatcherOptions): FindingsMatcher {
+  const { logger, metrics, wakeSender } = options
+  const failures = metrics.counter({
+    name: 'looptrace_incident_event_failures_total',
+    help: 'Evaluations of an event rule on findings that failed; the findings are stored.',
+  })
+  return async (trx, stored) => {
+    if (stored.findings.length === 0) return () => undefined
+    const now_ms = await databaseTime(trx)
+    const saved = await matchFindings(trx, stored, {
+      // A group that matches now is not forgotten.
+      now_ms,
+      logger,
+      forget_after_ms: forgetAfterMs,
+      onFailure: () => failures.inc(),
+    })
+    return () => {
+      if (saved.messages > 0) wakeSender()
+    }
+  }
 }

@@ -1,5 +1,6 @@
 import { newId } from '../../../kernel/ids.ts'
 import { sleep } from '../../../kernel/time.ts'
+import { severities } from '../../../model/severity.ts'
 import { sql } from '../../../platform/relational/index.ts'
 import type { Logger, Metrics } from '../../../platform/telemetry/index.ts'
 import { runInInstallation, runInProject } from '../../../platform/tenancy/index.ts'
@@ -12,9 +13,8 @@ import {
   type EvaluatorSettings,
   evaluatorMeters,
 } from './evaluator-settings.ts'
-import { claimProjects, type Lease, releaseProjects } from './leases.ts'
+import { claimProjects, databaseTime, type Lease, releaseProjects } from './leases.ts'
 import { type LedgerSince, tickEvents, tickLedger } from './tick-events.ts'
-import { watchIncidents } from './watch-incidents.ts'
 
 /** Ports and settings of the evaluator of a process. */
 export type EvaluatorOptions = {
@@ -153,14 +153,6 @@ const pruned_max = 10_000
 /** Leases, due rules, timers and old samples are found by one statement for all projects. */
 const reasonOfSteps = 'leases, due rules, timers and old samples of all projects'
 
-/** Returns the time of the database, which all processes share. */
-export async function databaseTime(db: IncidentDb): Promise<number> {
-  const { rows } = await sql<{ now_ms: number }>`
-    select floor(extract(epoch from clock_timestamp()) * 1000)::float8 as now_ms
-  `.execute(db)
-  return rows[0]?.now_ms ?? Number.NaN
-}
-
 /** The running evaluator of a process. */
 export type RunningEvaluator = { stop(): Promise<void> }
 
@@ -182,4 +174,39 @@ export function startEvaluator(options: EvaluatorOptions): RunningEvaluator {
       await Promise.all([...loops, stopped])
     },
   }
+}
+
+/** Registers gauges of stored incidents and evaluations; call once per process. */
+function watchIncidents(db: IncidentDb, metrics: Metrics): void {
+  metrics.gauge({
+    name: 'looptrace_incidents_firing',
+    help: 'Unresolved incidents of all projects by severity, without shadow rules, over all processes.',
+    labels: ['severity'],
+    collect: async (gauge) => {
+      const counts = await countFiring(db)
+      for (const severity of severities) gauge.set({ severity }, counts.get(severity) ?? 0)
+    },
+  })
+  metrics.gauge({
+    name: 'looptrace_incident_slot_lag_seconds',
+    help: 'Age of the oldest last slot of the rules that are evaluated, over all processes.',
+    collect: async (gauge) => gauge.set(await oldestSlot(db)),
+  })
+}
+
+async function countFiring(db: IncidentDb): Promise<Map<string, number>> {
+  const { rows } = await sql<{ severity: string; incidents: number }>`
+    select severity, count(*)::int as incidents from incidents
+    where state <> 'resolved' and not shadow group by severity
+  `.execute(db)
+  return new Map(rows.map(({ severity, incidents }) => [severity, incidents]))
+}
+
+async function oldestSlot(db: IncidentDb): Promise<number> {
+  const { rows } = await sql<{ lag_s: number }>`
+    select coalesce(greatest(0, extract(epoch from now() - min(last_slot))), 0)::float8 as lag_s
+    from rule_evaluations join incident_rules on id = rule_id
+    where not suspended and kind <> 'event'
+  `.execute(db)
+  return rows[0]?.lag_s ?? 0
 }

@@ -91,7 +91,7 @@ async function storeFile(target: DayToArchive, { bytes, facts }: Piece, next: Ne
 }
 
 /** A blob reads back differently from what was written, so the blob store can't be trusted. */
-export class ReadBackDiffers extends Error {
+class ReadBackDiffers extends Error {
   override readonly name = 'ReadBackDiffers'
 }
 
@@ -112,7 +112,7 @@ export async function assertSame(
 }
 
 /** The store has rows that no file has. The next attempt writes the day again. */
-export class DayIncomplete extends Error {
+class DayIncomplete extends Error {
   override readonly name = 'DayIncomplete'
 }
 

@@ -25,10 +25,10 @@ export type ArchivedRows = {
 }
 
 /** A condition and the values of its placeholders. */
-export type RowFilter = { sql: string; params: QueryParams }
+type RowFilter = { sql: string; params: QueryParams }
 
 /** The rows of one file: those after a position, within the limits. */
-export type Piece = {
+type Piece = {
   after: readonly string[] | undefined
   rows_max: number
   /** Approximate memory of the rows in the engine; the last block may exceed it. */

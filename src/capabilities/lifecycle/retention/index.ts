@@ -7,9 +7,7 @@ import {
   getRetentionPolicy,
   putRetentionPolicy,
 } from './retention-policy/retention-policy.ts'
-import { cancelRetentionRun } from './runs/cancel.ts'
-import { runRetention } from './runs/run.ts'
-import { getRetentionRun, listRetentionRuns } from './runs/runs.ts'
+import { cancelRetentionRun, getRetentionRun, listRetentionRuns, runRetention } from './runs/run.ts'
 
 export type { RetentionDb, RetentionDeps } from './contract.ts'
 export { type ErasureJobOptions, erasureHandler } from './erasures/erasure-job.ts'
@@ -17,8 +15,8 @@ export { requestErasure } from './erasures/erasures.ts'
 export { openLateErasure } from './erasures/late-rows.ts'
 export { userDigest } from './erasures/receipt.ts'
 export { duringRestore } from './erasures/restore-lock.ts'
-export { type DryRunJobOptions, dryRunHandler } from './runs/dry-run-job.ts'
-export { type RetentionJobOptions, retentionHandler } from './runs/retention-job.ts'
+export { dryRunHandler } from './runs/dry-run-job.ts'
+export { retentionHandler } from './runs/retention-job.ts'
 export {
   type ArchiveScheduleOptions,
   archiveScheduleHandler,

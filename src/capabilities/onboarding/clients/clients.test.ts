@@ -1,8 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { adviceFor } from './advice.ts'
-import { baseUrlOf, clients, clientsTable, linesOf } from './clients.ts'
+import { adviceFor, baseUrlOf, clients, clientsTable, linesOf } from './clients.ts'
 
 test('the guide has the table of the clients', async () => {
   const guide = await readFile('docs/guides/ways-in.md', 'utf8')

@@ -1,7 +1,7 @@
 import { problem } from '../../../kernel/problem.ts'
 import { type OnboardingTables, type Selectable, sql } from '../../../platform/relational/index.ts'
 import type { OnboardingDb } from '../contract.ts'
-import type { Metadata } from './mask-metadata.ts'
+import type { Metadata } from './event.ts'
 
 /** A stored event. */
 export type StoredEvent = Selectable<OnboardingTables['onboarding_events']>
@@ -13,7 +13,7 @@ export type NewEvent = Pick<
 > & { occurred_at: Date; client_at: Date | null; received_at: Date; metadata: Metadata }
 
 /** Maximum events of a project that are stored at a time, and in a minute. */
-export const events_max = 50_000
+const events_max = 50_000
 export const maxEventsPerMinute = 1_000
 
 /** Days for which events are kept. */
@@ -37,7 +37,8 @@ export async function storeEvents(
       .insertInto('onboarding_events')
       .values(
         events.map(({ metadata, ...event }) => ({
-          ...{ ...event, project_id },
+          ...event,
+          project_id,
           metadata: JSON.stringify(metadata),
         })),
       )

@@ -2,7 +2,7 @@
 export type StepTime<Step extends string> = { subject: string; step: Step; at_ms: number }
 
 /** One step of a funnel. */
-export type FunnelRow<Step extends string> = {
+type FunnelRow<Step extends string> = {
   step: Step
   /** Subjects that took the step itself. */
   done: number
@@ -22,7 +22,7 @@ export type FunnelRow<Step extends string> = {
 }
 
 /** A week of subjects, by their first step. `week` is its Monday in UTC, such as 2026-02-23. */
-export type Cohort<Step extends string> = {
+type Cohort<Step extends string> = {
   week: string
   subjects: number
   /** Subjects that reached each step, in the order of the steps. */

@@ -1,4 +1,4 @@
-import type { EventName } from '../events/event-names.ts'
+import type { EventName } from '../events/event.ts'
 
 /** A step of the funnel, with the posted events and the stored data that prove it. */
 type Step = { meaning: string; events: readonly EventName[]; from_data: boolean }

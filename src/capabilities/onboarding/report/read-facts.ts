@@ -1,10 +1,5 @@
 import type { LedgerStore } from '../../storage/index.ts'
-import {
-  type FirstSteps,
-  type FirstStepsDeps,
-  findFirstSteps,
-  isLate,
-} from '../funnel/first-steps.ts'
+import { type FirstSteps, type FirstStepsDeps, findFirstSteps, isLate } from '../funnel/store.ts'
 import { latestScenario, type StoredScenario } from '../scenario/store.ts'
 import type { Fact, Facts } from './checks.ts'
 import { readStoredFacts, type StoredFacts } from './store.ts'

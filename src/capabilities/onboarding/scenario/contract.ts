@@ -5,7 +5,7 @@ import type { IncidentRoutesDeps } from '../../incidents/index.ts'
 import type { RetentionDeps } from '../../lifecycle/retention/index.ts'
 import type { VerificationRoutesDeps } from '../../verification/index.ts'
 import type { OnboardingDeps } from '../contract.ts'
-import type { PlayedAgent } from './played-agent.ts'
+import type { AgentName } from './agents.ts'
 
 /**
  * Plays the agents of a run through a proxy, which records their calls for the project. Resolves
@@ -53,5 +53,26 @@ export class ScenarioRuns {
   async stop(): Promise<void> {
     this.#stopping.abort(new Error('the process stops'))
     await Promise.all(this.#running)
+  }
+}
+
+/** The identities of a run: its tasks and its only user. */
+type ScenarioIds = { user_id: string; taskIdOf: (name: AgentName) => string }
+
+/** An agent that was played. */
+export type PlayedAgent = {
+  name: AgentName
+  task_id: string
+  /** Number of model calls. */
+  calls: number
+  /** Trace of the last answer. */
+  trace_id: string
+}
+
+/** Returns the identities of a run, which are unique to it. */
+export function scenarioIds(run_id: string): ScenarioIds {
+  return {
+    user_id: `looptrace-onboarding-${run_id}`,
+    taskIdOf: (name) => `looptrace-onboarding-${run_id}-${name}`,
   }
 }

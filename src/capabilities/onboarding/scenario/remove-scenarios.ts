@@ -1,7 +1,7 @@
 import { removeShadowRule } from '../../incidents/index.ts'
 import { requestErasure } from '../../lifecycle/retention/index.ts'
 import type { ScenarioDeps } from './contract.ts'
-import { scenarioIds } from './played-agent.ts'
+import { scenarioIds } from './contract.ts'
 import { noteRemoved, unremovedScenarios } from './store.ts'
 
 /** The runs whose data are being removed, with their erasures. */
@@ -22,8 +22,11 @@ export async function removeScenarios(
   for (const { id, record } of await unremovedScenarios(db, project_id)) {
     if (id === except) continue
     const { erasure_id } = await requestErasure(retention, {
-      ...{ project_id, requested_by, user_id: scenarioIds(id).user_id },
-      ...{ reason: 'Removal of the data of the seeded onboarding scenario.', purge: false },
+      project_id,
+      requested_by,
+      user_id: scenarioIds(id).user_id,
+      reason: 'Removal of the data of the seeded onboarding scenario.',
+      purge: false,
     })
     const { rule_id } = record
     if (rule_id !== undefined) {

@@ -6,10 +6,8 @@ import { createRule } from '../../incidents/index.ts'
 import { requesterOf } from '../../jobs/index.ts'
 import { endTask } from '../../tasks/index.ts'
 import { startVerification } from '../../verification/index.ts'
-import { type AgentName, inventedFigure } from './agents.ts'
-import { compareFindings, type FoundFinding } from './compare.ts'
-import type { ScenarioDeps, Starter } from './contract.ts'
-import type { PlayedAgent } from './played-agent.ts'
+import { type AgentName, compareFindings, type FoundFinding, inventedFigure } from './agents.ts'
+import type { PlayedAgent, ScenarioDeps, Starter } from './contract.ts'
 import { removeScenarios } from './remove-scenarios.ts'
 import { buildScenarioRule } from './scenario-rule.ts'
 import {
@@ -181,7 +179,10 @@ class ScenarioRun {
     const { project_id } = this.#scenario
     for (const { task_id } of agents) {
       await endTask(this.#deps.db, project_id, task_id, {
-        ...{ event_id: newId(), state: 'completed', actor: this.#starter, note: null },
+        event_id: newId(),
+        state: 'completed',
+        actor: this.#starter,
+        note: null,
         at: new Date(this.#deps.clock.now_ms()).toISOString(),
       })
     }
@@ -206,7 +207,9 @@ class ScenarioRun {
     const { id: run_id } = await startVerification(this.#deps.verification, {
       trace: { project_id, trace_id },
       body: { verifiers, force_reverify: false, async_mode: true },
-      ...{ trigger: 'request', caller: this.#starter, signal: this.#signal },
+      trigger: 'request',
+      caller: this.#starter,
+      signal: this.#signal,
     })
     const asked = { project_id, run_id, text: inventedFigure }
     let run: Awaited<ReturnType<typeof readVerification>>

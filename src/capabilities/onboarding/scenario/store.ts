@@ -1,8 +1,8 @@
 import { newId } from '../../../kernel/ids.ts'
 import { type OnboardingTables, type Selectable, sql } from '../../../platform/relational/index.ts'
 import type { OnboardingDb } from '../contract.ts'
-import type { AgentResult } from './compare.ts'
-import type { PlayedAgent } from './played-agent.ts'
+import type { AgentResult } from './agents.ts'
+import type { PlayedAgent } from './contract.ts'
 
 /** Steps of a run, in order. */
 export const scenarioSteps = [
@@ -28,7 +28,7 @@ export type ScenarioRecord = {
 }
 
 /** The verification of the answer with the invented figure. */
-export type VerifiedClaim = {
+type VerifiedClaim = {
   run_id: string
   trace_id: string
   /** Text of the claim with the figure; null if no claim has it. */
@@ -105,7 +105,11 @@ export async function insertScenario(
   const row = await db
     .insertInto('onboarding_scenarios')
     .values({
-      ...{ id: newId(), project_id, requested_by, started_at: now, heartbeat_at: now },
+      id: newId(),
+      project_id,
+      requested_by,
+      started_at: now,
+      heartbeat_at: now,
       ...{ state: 'running', step: 'preparing', record: '{}' },
     })
     .onConflict((conflict) => conflict.doNothing())
@@ -135,7 +139,9 @@ export async function endLostScenarios(
   await db
     .updateTable('onboarding_scenarios')
     .set({
-      ...{ state: 'ended', outcome: 'interrupted', ended_at: new Date(now_ms) },
+      state: 'ended',
+      outcome: 'interrupted',
+      ended_at: new Date(now_ms),
       error: 'The process that played the scenario ended. Start it again.',
     })
     .where('project_id', '=', project_id)

@@ -108,7 +108,7 @@ function normaliseTerm(word: string): string {
  * Writes a number in one form: `1,200`, `1.200.000` and `1 200` without groups, `31,8` as `31.8`,
  * `2½` as `2.5`.
  */
-export function normaliseNumber(digits: string): string {
+function normaliseNumber(digits: string): string {
   if (/^\d+$/.test(digits)) return digits
   const [, whole, fraction = ''] = endsInFraction.exec(digits) ?? []
   if (whole !== undefined) return String(Number(whole) + readFraction(fraction))

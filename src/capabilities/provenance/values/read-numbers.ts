@@ -111,7 +111,7 @@ function numberFrom(text: string, { at, written }: Written): Value {
 const endsInFraction = new RegExp(`^(\\d*?)[ \\u00a0]?(${fractionSign}|\\d[/⁄]\\d)$`, 'u')
 
 /** Returns the readings of figures with separators or with a fraction. */
-export function readFigures(written: string): Figures {
+function readFigures(written: string): Figures {
   const fraction = endsInFraction.exec(written)
   if (fraction !== null) {
     const [, whole = '', part = ''] = fraction

@@ -1,6 +1,6 @@
 /** How much of the clients' data is kept. */
 export const contentCaptures = ['full', 'metadata_only', 'off'] as const
-export type ContentCapture = (typeof contentCaptures)[number]
+type ContentCapture = (typeof contentCaptures)[number]
 
 /** Reasons of the ledger for items that a policy does not keep. */
 export const captureReasons = ['capture_off', 'sampled', 'content_not_kept'] as const

@@ -1,11 +1,9 @@
 import type { Route } from '../../../platform/http/index.ts'
-import { type CaptureDeps, capturePolicyRoutes } from './capture-policy.ts'
-import { previewCapturePolicy } from './preview.ts'
+import { type CaptureDeps, capturePolicyRoutes, previewCapturePolicy } from './capture-policy.ts'
 
 export { applyCapture, type Captured, refusalOf } from './apply-capture.ts'
 export {
   type CapturePolicies,
-  type CapturePoliciesOptions,
   createCapturePolicies,
 } from './capture-policies.ts'
 export type { CaptureDeps } from './capture-policy.ts'
@@ -13,9 +11,7 @@ export { compilePolicy, defaultRules } from './compile-policy.ts'
 export {
   type CapturePolicy,
   type CaptureRules,
-  type ContentCapture,
   captureReasons,
-  type Mask,
   type Masker,
 } from './contract.ts'
 export { maskText } from './mask-text.ts'

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { fuzzRuns } from '../../../../test/support/suite/budget.ts'
-import { knownOf, type OwnedRow, type Owner, ownerBits, resolveOwners } from './resolve-owners.ts'
+import { knownOf, type OwnedRow, type Owner, ownerBits, resolveOwners } from './index.ts'
 
 const trace = '0192f0c1-0000-7000-8000-000000000001'
 

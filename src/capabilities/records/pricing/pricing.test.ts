@@ -6,8 +6,7 @@ import type { TokenBuckets, UsageDetails } from '../usage/index.ts'
 import { costSources } from './choose-cost.ts'
 import { listsVersion } from './list-prices.ts'
 import { createPricing, type PricedCall } from './pricing.ts'
-import { priceVersion } from './rates.ts'
-import { sellerOf } from './sellers.ts'
+import { priceVersion, sellerOf } from './rates.ts'
 
 const at_ms = Date.parse('2026-03-01T12:00:00Z')
 const used = (values: Partial<TokenBuckets>): TokenBuckets => ({

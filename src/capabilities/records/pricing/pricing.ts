@@ -1,8 +1,15 @@
 import { dollarsFrom } from '../../../kernel/dollars.ts'
 import type { TokenBuckets, UsageDetails, UsageStep } from '../usage/index.ts'
 import { type ComputedCost, type Cost, type CostSource, chooseCost } from './choose-cost.ts'
-import { priceCall } from './price-call.ts'
-import { createRates, type FindRates, type ModelRates, priceVersion } from './rates.ts'
+import { type Factor, isTierOfCache, tierFactor } from './list-prices.ts'
+import {
+  createRates,
+  type FindRates,
+  type ModelRates,
+  priceVersion,
+  type Rate,
+  type Rates,
+} from './rates.ts'
 
 /** The properties of a call that determine its cost. */
 export type PricedCall = {
@@ -97,4 +104,161 @@ const unpriced: ComputedCost = {
   price_version: priceVersion,
   partial: [],
   is_exact: false,
+}
+
+type PartPrice = {
+  /** Billionths of a dollar, times a million. */
+  micro: bigint
+  /** Words for parts without a rate of their own, which were priced as their bucket is. */
+  partial: readonly string[]
+}
+
+type Priced = { buckets: TokenBuckets; details: UsageDetails }
+
+type Conditions = { service_tier: string; unclear: readonly string[] }
+
+/**
+ * Prices usage with the rates of one model. A part without a rate of its own costs what other tokens
+ * of its bucket cost, and is named in `partial`. Null when the model has no rate for the output, or
+ * when a count may be input or output, whose prices differ.
+ */
+function priceCall(
+  { rates, provider, model }: ModelRates,
+  { buckets, details }: Priced,
+  { service_tier, unclear }: Conditions,
+): PartPrice | null {
+  const output_tokens = buckets.output_visible_tokens + buckets.reasoning_tokens
+  if (rates.output === undefined && output_tokens > 0) return null
+  if (unclear.includes('unsplit') && rates.output !== undefined) return null
+  const partial = unclear.filter((word) => isPriced(word, rates))
+  if (rates.has_request_fee) partial.push('request_fee')
+  const sum = addTerms(listTerms(rates, buckets, details), buckets, partial)
+  const factor = tierFactor(provider, model, service_tier)
+  const isUnsureCache = buckets.cache_read_tokens > 0 && !isTierOfCache(provider, service_tier)
+  if (factor === undefined || isUnsureCache) partial.push('service_tier')
+  const micro = factor === undefined ? sum : multiply(sum, factor)
+  return addSearches({ micro, partial }, rates, details)
+}
+
+/** Returns the price of the terms, and names those without a rate in `partial`. */
+function addTerms(terms: readonly Term[], buckets: TokenBuckets, partial: string[]): bigint {
+  const input =
+    buckets.input_uncached_tokens + buckets.cache_read_tokens + buckets.cache_write_tokens
+  let sum = 0n
+  for (const { tokens, rate, other, word } of terms) {
+    if (tokens <= 0) continue
+    if (rate === undefined && word !== undefined) partial.push(word)
+    sum += rateAt(rate ?? other, input) * BigInt(tokens)
+  }
+  return sum
+}
+
+/** Unclear counts of audio and images matter only where these have rates of their own. */
+function isPriced(word: string, rates: Rates): boolean {
+  if (word === 'audio') return rates.input_audio !== rates.input
+  if (word === 'image') return rates.input_image !== undefined
+  return word !== 'unsplit'
+}
+
+/** Tokens at one rate. Without the rate they cost the `other` one, and `word` names them. */
+type Term = { tokens: number; rate: Rate | undefined; other: Rate; word?: string }
+
+function listTerms(rates: Rates, buckets: TokenBuckets, details: UsageDetails): Term[] {
+  if (isEmpty(details)) return plainTerms(rates, buckets)
+  return [
+    ...inputTerms(rates, buckets, details),
+    ...cacheTerms(rates, buckets, details),
+    ...(rates.output ? outputTerms(rates, rates.output, buckets, details) : []),
+  ]
+}
+
+function isEmpty(details: UsageDetails): boolean {
+  for (const _ in details) return false
+  return true
+}
+
+/** The terms of a call without details, as nearly all are. */
+function plainTerms(rates: Rates, buckets: TokenBuckets): Term[] {
+  const { input, cache_read, cache_write, output = input } = rates
+  const reasoning = rates.reasoning ?? output
+  return [
+    { tokens: buckets.input_uncached_tokens, rate: input, other: input },
+    { tokens: buckets.cache_read_tokens, rate: cache_read, other: cache_read },
+    { tokens: buckets.cache_write_tokens, rate: cache_write, other: cache_write },
+    { tokens: buckets.output_visible_tokens, rate: output, other: output },
+    { tokens: buckets.reasoning_tokens, rate: reasoning, other: reasoning },
+  ]
+}
+
+function inputTerms(rates: Rates, buckets: TokenBuckets, details: UsageDetails): Term[] {
+  const { input_audio = 0, input_image = 0, input_video = 0 } = details
+  const text = buckets.input_uncached_tokens - input_audio - input_image - input_video
+  return [
+    { tokens: text, rate: rates.input, other: rates.input },
+    { tokens: input_audio, rate: rates.input_audio, other: rates.input, word: 'audio' },
+    // The lists of all providers have the price of text for images and video without their own.
+    { tokens: input_image, rate: rates.input_image, other: rates.input },
+    { tokens: input_video, rate: rates.input_video, other: rates.input },
+  ]
+}
+
+function cacheTerms(rates: Rates, buckets: TokenBuckets, details: UsageDetails): Term[] {
+  const { cache_read_audio = 0, cache_read_image = 0, cache_write_1h = 0 } = details
+  const text = buckets.cache_read_tokens - cache_read_audio - cache_read_image
+  const { cache_read, cache_write, input_image } = rates
+  const ofImage = input_image === undefined ? cache_read : rates.cache_read_image
+  const write = buckets.cache_write_tokens - cache_write_1h
+  return [
+    { tokens: text, rate: cache_read, other: cache_read },
+    { tokens: cache_read_audio, rate: rates.cache_read_audio, other: cache_read, word: 'audio' },
+    { tokens: cache_read_image, rate: ofImage, other: cache_read, word: 'image' },
+    { tokens: write, rate: cache_write, other: cache_write },
+    {
+      tokens: cache_write_1h,
+      rate: rates.cache_write_1h,
+      other: cache_write,
+      word: 'cache_write_1h',
+    },
+  ]
+}
+
+function outputTerms(
+  rates: Rates,
+  output: Rate,
+  buckets: TokenBuckets,
+  details: UsageDetails,
+): Term[] {
+  const { output_audio = 0, output_image = 0 } = details
+  const written = buckets.output_visible_tokens - output_audio - output_image
+  // Audio or images beyond the visible output lie in what the provider counts as reasoning.
+  const text = Math.max(0, written)
+  const reasoning = buckets.reasoning_tokens + Math.min(0, written)
+  return [
+    { tokens: text, rate: output, other: output },
+    { tokens: reasoning, rate: rates.reasoning ?? output, other: output },
+    { tokens: output_audio, rate: rates.output_audio, other: output, word: 'audio' },
+    { tokens: output_image, rate: rates.output_image ?? output, other: output },
+  ]
+}
+
+function rateAt(rate: Rate, inputTokens: number): bigint {
+  return rate.steps.find(({ start }) => inputTokens > start)?.rate ?? rate.base
+}
+
+/** Rates divide without a rest where a list has them, so that the result is exact. */
+function multiply(sum: bigint, [numerator, denominator]: Factor): bigint {
+  return denominator === 1n && numerator === 1n ? sum : (sum * numerator) / denominator
+}
+
+/** Adds searches, whose price does not depend on the service tier. */
+function addSearches(
+  price: PartPrice,
+  rates: Rates,
+  { web_searches = 0 }: UsageDetails,
+): PartPrice {
+  if (web_searches === 0) return price
+  if (rates.web_searches === undefined) {
+    return { ...price, partial: [...price.partial, 'web_searches'] }
+  }
+  return { ...price, micro: price.micro + rateAt(rates.web_searches, 0) * BigInt(web_searches) }
 }

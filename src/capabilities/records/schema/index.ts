@@ -1,6 +1,5 @@
 import type { Route } from '../../../platform/http/index.ts'
-import { getSchema } from './schema.ts'
-import { listSchemaVersions } from './versions.ts'
+import { getSchema, listSchemaVersions } from './schema.ts'
 
 export { traceparent as traceparentField } from './2026-02-23/fields.ts'
 export type { ObservationRecord } from './2026-02-23/observation-record.ts'

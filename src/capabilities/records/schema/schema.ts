@@ -13,7 +13,7 @@ import {
   version20260223,
 } from './2026-02-23/version.ts'
 
-export const schemaStatuses = ['active', 'deprecated', 'retired'] as const
+const schemaStatuses = ['active', 'deprecated', 'retired'] as const
 
 /** Kinds of records of a batch, in the order in which they are read. */
 export const recordKinds = [
@@ -134,4 +134,34 @@ const replySchema = record('CanonicalSchema', {
   version: z.string(),
   status: z.enum(schemaStatuses).meta({ id: 'SchemaStatus' }),
   schema: z.record(z.string(), z.unknown()).describe('JSON Schema of a batch.'),
+})
+
+/** GET /api/v2/observability/schema/versions: every version, newest first. */
+export function listSchemaVersions(): Route {
+  return defineRoute({
+    method: 'GET',
+    url: '/api/v2/observability/schema/versions',
+    id: 'listObservabilitySchemaVersions',
+    summary: 'Versions of the canonical schema, newest first',
+    auth: 'jwt_or_key',
+    scope: { level: 'project', role: 'viewer', key: keyScopes },
+    reply: versionsReply,
+    errors: [],
+    handle: async () => {
+      const versions = schemaVersions.map(({ records: _records, ...about }) => about)
+      return { versions, total: versions.length }
+    },
+  })
+}
+
+const versionsReply = record('SchemaVersionList', {
+  versions: z.array(
+    record('SchemaVersion', {
+      version: z.string().describe('Version, a date.'),
+      status: z.enum(schemaStatuses),
+      released_at: z.iso.datetime(),
+      compatibility_notes: z.string(),
+    }),
+  ),
+  total: z.int().nonnegative(),
 })

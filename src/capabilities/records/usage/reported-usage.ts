@@ -1,3 +1,4 @@
+import { type JsonObject, objectFrom } from '../../../kernel/json-values.ts'
 import type { Observation } from '../../../model/observation.ts'
 
 /** Token counts of one call in disjoint buckets: their sum is the call's total. */
@@ -97,3 +98,71 @@ const googleProvider = /^(?:gemini|google|gcp|vertex)/i
 
 /** Models of other makers, which Google's cloud sells too. */
 const otherMakers = /claude|llama|mistral|codestral|deepseek|qwen|gpt-oss|grok|kimi/i
+
+/** Largest cost of one call in dollars: the limit of its column, less one. */
+const dollars_max = 999_999_998
+
+/**
+ * Returns an amount as decimal text with at most 9 digits after the point, rounded half up, or
+ * undefined for anything but a number from 0 to the largest cost of a call.
+ */
+export function dollarText(amount: unknown): string | undefined {
+  if (typeof amount !== 'number' || !(amount >= 0) || amount > dollars_max) return undefined
+  return amount.toFixed(9).replace(/\.?0+$/, '')
+}
+
+const ticksPerDollar = 1e10
+
+/**
+ * Returns the cost in dollars that a provider's usage states: OpenRouter's `cost` (with a key of the
+ * client also the fee of the provider behind it), Perplexity's `cost.total_cost`, xAI's
+ * `cost_in_usd_ticks`. Undefined when it states none.
+ */
+export function reportedCost(usage: JsonObject): string | undefined {
+  const { cost, cost_in_usd_ticks, is_byok, cost_details } = usage
+  if (typeof cost_in_usd_ticks === 'number') return dollarText(cost_in_usd_ticks / ticksPerDollar)
+  const own = typeof cost === 'number' ? cost : objectFrom(cost)?.['total_cost']
+  const upstream = objectFrom(cost_details)?.['upstream_inference_cost']
+  if (is_byok !== true || typeof upstream !== 'number') return dollarText(own)
+  return dollarText((typeof own === 'number' ? own : 0) + upstream)
+}
+
+/** Service tiers with one word for the words of all providers; '' when none is stated. */
+const words: Readonly<Record<string, string>> = {
+  auto: 'standard',
+  default: 'standard',
+  on_demand: 'standard',
+  standard: 'standard',
+  standard_only: 'standard',
+  flex: 'flex',
+  on_demand_flex: 'flex',
+  priority: 'priority',
+  on_demand_priority: 'priority',
+  batch: 'batch',
+  batches: 'batch',
+  scale: 'scale',
+  provisioned_throughput: 'provisioned',
+}
+
+const tier_chars_max = 32
+
+/**
+ * Returns the service tier of a call from what the answer and the request say, in this order:
+ * `standard`, `flex`, `priority`, `batch`, `scale`, `provisioned`, or the provider's own word in
+ * lower case; '' when none says it. A request for `auto` says nothing about the answer.
+ */
+export function serviceTierFrom(answered: unknown, requested?: unknown): string {
+  const tier = wordFrom(answered)
+  if (tier !== '') return tier
+  return requested === 'auto' ? '' : wordFrom(requested)
+}
+
+function wordFrom(value: unknown): string {
+  if (typeof value !== 'string') return ''
+  const word = value
+    .trim()
+    .toLowerCase()
+    .replace(/^(?:service_tier|traffic_type)_/, '')
+  if (word === '' || word.includes('unspecified')) return ''
+  return words[word] ?? word.replace(/[^a-z0-9_.-]/g, '_').slice(0, tier_chars_max)
+}

@@ -1,9 +1,21 @@
 import { z } from 'zod'
+import type { Clock } from '../../../kernel/time.ts'
+import { cursorParameter, limitParameter } from '../../../model/list-query.ts'
 import { record } from '../../../model/named-schemas.ts'
 import { Answer, defineRoute, type Route } from '../../../platform/http/index.ts'
-import { enqueueJob, type JobDb, requesterOf } from '../../jobs/index.ts'
-import { benchmarkKind } from './benchmark-job.ts'
-import { type BenchmarkDeps, runSchema, toRunReply } from './runs.ts'
+import {
+  enqueueJob,
+  type Job,
+  type JobDb,
+  jobFields,
+  listJobs,
+  readJob,
+  requesterOf,
+  shownJob,
+} from '../../jobs/index.ts'
+import { queryClasses, storeNames } from '../contract.ts'
+import type { RoutingDb } from '../store.ts'
+import { type BenchmarkProgress, benchmarkKind } from './benchmark-job.ts'
 
 /** POST /api/v2/observability/store-benchmark/run: starts a job that compares the stores. */
 export function runStoreBenchmark({ db, clock }: BenchmarkDeps): Route {
@@ -40,4 +52,104 @@ export function runStoreBenchmark({ db, clock }: BenchmarkDeps): Route {
       return new Answer(toRunReply(job), { status: 202 })
     },
   })
+}
+
+export type BenchmarkDeps = { db: RoutingDb; clock: Clock }
+
+/** GET /api/v2/observability/store-benchmark/runs/{job_id}. */
+export function getStoreBenchmark({ db }: BenchmarkDeps): Route {
+  return defineRoute({
+    method: 'GET',
+    url: '/api/v2/observability/store-benchmark/runs/{job_id}',
+    id: 'getStoreBenchmark',
+    summary: 'Progress or result of a benchmark',
+    auth: 'jwt',
+    scope: { level: 'project', role: 'viewer', key: null },
+    params: z.strictObject({ job_id: z.string().max(64) }),
+    reply: runSchema,
+    errors: ['job_not_found', 'store_unavailable'],
+    handle: async ({ params, caller: { project_id } }) =>
+      toRunReply(
+        await readJob(db as JobDb, { project_id, kind: benchmarkKind, id: params.job_id }),
+      ),
+  })
+}
+
+/** GET /api/v2/observability/store-benchmark/runs: lists benchmarks, newest first. */
+export function listStoreBenchmarks({ db }: BenchmarkDeps): Route {
+  return defineRoute({
+    method: 'GET',
+    url: '/api/v2/observability/store-benchmark/runs',
+    id: 'listStoreBenchmarks',
+    summary: 'Benchmarks of a project, newest first',
+    auth: 'jwt',
+    scope: { level: 'project', role: 'viewer', key: null },
+    query: z.strictObject({ limit: limitParameter, cursor: cursorParameter }),
+    reply: record('StoreBenchmarkList', {
+      runs: z.array(runSchema),
+      total: z.int(),
+      total_is_exact: z.literal(false).optional(),
+      next_cursor: z.string().nullable(),
+    }),
+    errors: ['invalid_cursor', 'store_unavailable'],
+    handle: async ({ query, caller: { project_id } }) => {
+      const asked = { project_id, kind: benchmarkKind }
+      const { jobs, ...page } = await listJobs(db as JobDb, asked, query)
+      return { runs: jobs.map(toRunReply), ...page }
+    },
+  })
+}
+
+const figure = z.number().nullable()
+
+const runSchema = record('StoreBenchmark', {
+  ...jobFields,
+  runs: z.int(),
+  queries_max: z.int(),
+  done: z.int().describe('Queries completed.'),
+  of: z.int().nullable().describe('Queries to run; null before the run begins.'),
+  unreadable: z.int().describe('Recorded queries that are no longer valid.'),
+  stopped_early: z
+    .boolean()
+    .describe('Whether the run reached its time limit before the last query.'),
+  cases: z.array(
+    record('BenchmarkCase', {
+      name: z.string().describe('Name in the suite, or hash of a recorded query.'),
+      origin: z.enum(['suite', 'recorded']),
+      kind: z.enum(['query', 'aggregate']),
+      query_class: z.enum(queryClasses),
+      query: z.record(z.string(), z.unknown()).describe('Body of the query.'),
+      equal: z
+        .boolean()
+        .nullable()
+        .describe('Whether the stores returned equal rows; null if fewer than two answered.'),
+      stores: z.array(
+        record('BenchmarkedStore', {
+          store: z.enum(storeNames),
+          runs: z.int(),
+          errors: z.int(),
+          error: z.string().nullable(),
+          median_ms: figure,
+          p95_ms: figure,
+          rows_read: figure.describe('Rows read; null if the store does not report them.'),
+          rows: figure,
+        }),
+      ),
+    }),
+  ),
+})
+
+function toRunReply(job: Job): z.input<typeof runSchema> {
+  const state = (job.result ?? job.progress ?? {}) as Partial<BenchmarkProgress>
+  const { done = 0, of = null, cases = [], unreadable = 0, stopped_early = false } = state
+  return {
+    ...shownJob(job),
+    runs: Number(job.params['runs']),
+    queries_max: Number(job.params['queries_max']),
+    done,
+    of,
+    unreadable,
+    stopped_early,
+    cases,
+  }
 }

@@ -16,7 +16,7 @@ import { readHistory } from '../../detection/index.ts'
 import type { TaskRun } from '../../detection/reconstruction/index.ts'
 import { markFindings } from './mark-findings.ts'
 import type { Turn } from './turn-schema.ts'
-import { listThreads } from './turn-threads.ts'
+import { listThreads } from './turns.ts'
 
 const project_id = '0198c0de-0000-7000-8000-00000000000a'
 

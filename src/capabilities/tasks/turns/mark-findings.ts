@@ -8,7 +8,7 @@ export type FindingPlaces = Pick<
 >
 
 /** An iteration of a loop, and the position of a step in it. */
-export type Iteration = {
+type Iteration = {
   finding_id: string
   /** From 1. */
   number: number

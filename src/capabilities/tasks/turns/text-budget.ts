@@ -1,5 +1,5 @@
 /** A text of a reply: whole, or its beginning. */
-export type CutText = { text: string; characters: number; cut: boolean }
+type CutText = { text: string; characters: number; cut: boolean }
 
 /** Cuts the texts of one turn. */
 export type TextBudget = {

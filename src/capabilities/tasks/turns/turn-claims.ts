@@ -3,7 +3,7 @@ import type { TaskRun } from '../../detection/reconstruction/index.ts'
 import { claims_max, type Turn, type TurnVerification } from './turn-schema.ts'
 
 /** A verified answer: the newest verified run of its trace. */
-export type AnswerVerification = Omit<TurnVerification, 'of_this_text'> & {
+type AnswerVerification = Omit<TurnVerification, 'of_this_text'> & {
   observation_id: string
   /** SHA-256 of the answer that was verified, in hexadecimal; null if unknown. */
   answer_digest: string | null

@@ -1,18 +1,22 @@
 import { z } from 'zod'
+import { decodeCursor, encodeCursor, invalidCursor } from '../../../kernel/pages.ts'
 import { cursorParameter, integerParameter } from '../../../model/list-query.ts'
 import { record } from '../../../model/named-schemas.ts'
 import { defineRoute, type Route } from '../../../platform/http/index.ts'
 import { openRunReader } from '../../detection/index.ts'
-import { type TaskRun, text_chars_max } from '../../detection/reconstruction/index.ts'
+import {
+  type ModelCall,
+  type TaskRun,
+  type Thread,
+  text_chars_max,
+} from '../../detection/reconstruction/index.ts'
 import { readFindings } from '../findings.ts'
 import { instantSchema, type TaskDeps, taskNamed, taskNotFound, taskPath } from '../task.ts'
 import { recordedContentSchema } from '../tool-calls.ts'
 import { buildTurns, turnLimits } from './build-turns.ts'
 import { type FindingPlaces, markFindings } from './mark-findings.ts'
 import { addVerifications, digestAnswers, type ReadVerifications } from './turn-claims.ts'
-import { callPositionIn, cursorAfterCall, selectCalls } from './turn-page.ts'
-import { type Turn, threadSchema, turnSchema } from './turn-schema.ts'
-import { listThreads } from './turn-threads.ts'
+import { type Turn, type TurnThread, threadSchema, turnSchema } from './turn-schema.ts'
 
 /** Dependencies of the routes of tasks. */
 export type TurnDeps = TaskDeps & {
@@ -127,5 +131,93 @@ function toPage(
     total: run.calls.length,
     left_out: [...run.left_out],
     next_cursor: isLast ? null : cursorAfterCall(list, last),
+  }
+}
+
+/** The position of a call in its task: calls are ordered by these fields. */
+type CallPosition = Pick<ModelCall, 'start_time' | 'observation_id' | 'trace_id'>
+
+/** Returns up to `limit` calls after a position. A call that is recorded late moves no other call. */
+function selectCalls(
+  { calls }: TaskRun,
+  { after, limit }: { after: CallPosition | undefined; limit: number },
+): readonly ModelCall[] {
+  const from = after === undefined ? 0 : findAfter(calls, after)
+  return calls.slice(from, from + limit)
+}
+
+/** Returns the index of the first call after a position, by bisection. */
+function findAfter(calls: readonly ModelCall[], after: CallPosition): number {
+  let [low, high] = [0, calls.length]
+  while (low < high) {
+    const middle = (low + high) >> 1
+    const call = calls[middle]
+    if (call !== undefined && comparePositions(call, after) <= 0) low = middle + 1
+    else high = middle
+  }
+  return low
+}
+
+function comparePositions(a: CallPosition, b: CallPosition): number {
+  return (
+    compare(a.start_time, b.start_time) ||
+    compare(a.observation_id, b.observation_id) ||
+    compare(a.trace_id, b.trace_id)
+  )
+}
+
+function compare<T extends bigint | string>(a: T, b: T): number {
+  return a < b ? -1 : a > b ? 1 : 0
+}
+
+/** Returns the cursor after a call. */
+function cursorAfterCall(list: string, call: CallPosition): string {
+  return encodeCursor(list, [call.start_time.toString(), call.observation_id, call.trace_id])
+}
+
+/** Reads a cursor of the list. Throws `invalid_cursor`. */
+function callPositionIn(list: string, cursor: string): CallPosition {
+  const [start, observation_id, trace_id] = decodeCursor(list, cursor, 3)
+  const isStart = typeof start === 'string' && /^\d{1,20}$/.test(start)
+  if (!isStart || typeof observation_id !== 'string' || typeof trace_id !== 'string') {
+    throw invalidCursor(cursor)
+  }
+  return { start_time: BigInt(start), observation_id, trace_id }
+}
+
+/** Maximum threads above those of a page. */
+const parents_max = 64
+
+/** Returns the threads of a page with the threads above them, by number. */
+export function listThreads(run: TaskRun, used: Iterable<number>): TurnThread[] {
+  const listed = new Map<number, Thread>()
+  for (const index of used) {
+    let thread = run.threads[index]
+    for (let climbed = 0; thread !== undefined && climbed < parents_max; climbed++) {
+      if (listed.has(thread.index)) break
+      listed.set(thread.index, thread)
+      thread = thread.parent === null ? undefined : run.threads[thread.parent]
+    }
+  }
+  return [...listed.values()]
+    .toSorted((a, b) => a.index - b.index)
+    .map((thread) => toThread(run, thread))
+}
+
+function toThread(run: TaskRun, thread: Thread): TurnThread {
+  const { index, kind, parent, agent_name, is_held, calls } = thread
+  const first = calls[0] ?? null
+  const above = parent === null ? [] : (run.threads[parent]?.calls ?? [])
+  const parent_turn = first === null ? null : (above.findLast((call) => call < first) ?? null)
+  return {
+    thread: index,
+    kind,
+    parent,
+    parent_turn,
+    agent_name,
+    held: is_held === true,
+    first_turn: first,
+    last_turn: calls.at(-1) ?? null,
+    turns: calls.length,
   }
 }

@@ -49,7 +49,7 @@ export type PolicySettings = {
   looks_max: number
 }
 
-export const defaultPolicySettings: PolicySettings = {
+const defaultPolicySettings: PolicySettings = {
   every_ms: 2_000,
   idle_ms: 20_000,
   ended_ms: 2_000,

@@ -44,7 +44,7 @@ export async function storedCalibrations(
 }
 
 /** Maximum verdicts of people that a calibration is fitted to; the newest count. */
-export const labels_max = 50_000
+const labels_max = 50_000
 
 /**
  * The verdicts of people on a claim, and the results of the verifiers when the newest was given.

@@ -58,7 +58,7 @@ export function decideBySources(
 }
 
 /** Returns the result of two sources that contradict each other, with the evidence of both. */
-export function disagreement(one: SourceVerdict, other: SourceVerdict): KbResult {
+function disagreement(one: SourceVerdict, other: SourceVerdict): KbResult {
   return {
     ...{ verdict: 'unverifiable', confidence: 0.5, method: one.method },
     evidence: [...one.evidence.slice(0, 2), ...other.evidence.slice(0, 2)],

@@ -1,8 +1,15 @@
+import { z } from 'zod'
+import { managedByField } from '../../../model/managed-by.ts'
 import type { ConditionDraft, ReconcileDeps, Reconciled, Resource } from '../../contract.ts'
-import { type DeclaredObject, declaredObject, removalOf } from '../../declared/declared-object.ts'
+import {
+  type Collection,
+  type DeclaredObject,
+  declaredObject,
+  removalOf,
+} from '../../declared/declared-object.ts'
 import { reconcileDeclared, synced, type Values } from '../../declared/reconcile-declared.ts'
 import { annotations } from '../../names.ts'
-import { type Channel, channels, type Delivery, readLastDelivery } from './channel-api.ts'
+import { parseAnswer } from '../../service/service-client.ts'
 import {
   type ChannelSecret,
   readChannelSecret,
@@ -54,7 +61,10 @@ export async function reconcileNotificationChannel(
   const run: Run = { resource, secret, channel, may_be_ended: was_applied }
   return reconcileDeclared(
     {
-      ...{ noun: 'channel', action: 'PutChannel', idOf: channels.idOf, was_applied },
+      noun: 'channel',
+      action: 'PutChannel',
+      idOf: channels.idOf,
+      was_applied,
       object: withoutQuotes(object, secret),
       body: withSecret(channel, spec, secret?.value),
       values: { ...channel, secret: secret?.version },
@@ -97,7 +107,9 @@ function comparedValues(run: Run, stored: Channel, is_written: boolean): Values 
   const version = is_written ? secret?.version : resource.status.secretVersion
   const sections = channelTypes.map((type) => [type, declaredPart(stored[type], channel[type])])
   return {
-    ...{ name: stored.name, fallback: stored.fallback, managed_by: stored.managed_by },
+    name: stored.name,
+    fallback: stored.fallback,
+    managed_by: stored.managed_by,
     templates: stored['templates'] ?? {},
     disabled: is_written || may_be_ended ? channel['disabled'] : stored.disabled,
     secret: isSet ? version : undefined,
@@ -173,3 +185,54 @@ export const notificationChannelRemoval = removalOf(
   (meta, deps) => declaredObject(channels, meta, deps),
   { withdrawn: 'deleted' },
 )
+
+const channelShape = z.looseObject({
+  channel_id: z.string(),
+  name: z.string(),
+  version: z.int(),
+  fallback: z.string().nullish(),
+  disabled: z.boolean(),
+  disabled_reason: z.string().nullish(),
+  unusable_reason: z.string().nullish(),
+  managed_by: managedByField.nullable(),
+  secrets: z.record(z.string(), z.looseObject({ set: z.boolean() })),
+})
+
+/** A channel in the service, without its secrets. */
+type Channel = z.output<typeof channelShape>
+
+/** The channels of a project. */
+const channels: Collection<Channel> = {
+  path: '/api/v2/observability/incidents/channels',
+  noun: 'channel',
+  list: 'channels',
+  shape: channelShape,
+  not_found: 'channel_not_found',
+  reasons: {
+    name_taken: 'NameTaken',
+    limit_reached: 'LimitReached',
+    project_not_found: 'ProjectNotFound',
+  },
+  idOf: ({ channel_id }) => channel_id,
+}
+
+const deliveryShape = z.looseObject({
+  started_at: z.iso.datetime(),
+  status: z.int().nullable(),
+  error: z.string().nullable(),
+})
+
+/** An attempt to deliver a message. */
+type Delivery = z.output<typeof deliveryShape>
+
+/** Reads the last attempt of a channel to deliver a message. */
+async function readLastDelivery(
+  { channel_id }: Channel,
+  { service, project_id }: ReconcileDeps,
+): Promise<Delivery | undefined> {
+  const path = `${channels.path}/${channel_id}/deliveries?limit=1`
+  const { body } = await service.request({ method: 'GET', path, project_id })
+  return parseAnswer(deliveries, body, 'list of deliveries').deliveries[0]
+}
+
+const deliveries = z.looseObject({ deliveries: z.array(deliveryShape) })

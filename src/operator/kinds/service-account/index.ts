@@ -1,9 +1,9 @@
 import type { Kind } from '../../contract.ts'
-import { listOwnedAccounts } from './account-api.ts'
-import { boundServiceAccount } from './bound-spec.ts'
+import { listOwnedAccounts } from './account/account-api.ts'
 import { reconcileServiceAccount } from './reconcile.ts'
 import { removeServiceAccount, withdrawServiceAccount } from './remove.ts'
 import {
+  boundServiceAccount,
   type ServiceAccountSpec,
   type ServiceAccountStatus,
   serviceAccountSpec,

@@ -10,21 +10,21 @@ import {
 import { ownerOf } from '../../installation.ts'
 import { annotations } from '../../names.ts'
 import { isRefusal } from '../../service/service-client.ts'
-import { type Account, createAccountApi } from './account-api.ts'
-import type { ActiveKey } from './key-plan.ts'
+import { type Account, createAccountApi } from './account/account-api.ts'
 import {
   desiredAccount,
   differences,
   type SettledAccount,
   settleAccount,
-} from './settle-account.ts'
+} from './account/settle-account.ts'
+import type { ActiveKey } from './keys/key-plan.ts'
 import {
   clearStrays,
   type KeysContext,
   notApplied,
   type SettledKeys,
   settleKeys,
-} from './settle-keys.ts'
+} from './keys/settle-keys.ts'
 import type { DeclaredKey, KeyStatus, ServiceAccountSpec, ServiceAccountStatus } from './spec.ts'
 
 /**

@@ -4,9 +4,9 @@ import { apiGroup, type ReconcileDeps, type Resource } from '../../contract.ts'
 import { isSameResource, ownerOf } from '../../installation.ts'
 import { installationLabel, secretLabels, secretOwnerLabel } from '../../names.ts'
 import { isRefusal } from '../../service/service-client.ts'
-import { type Account, type AccountApi, createAccountApi } from './account-api.ts'
-import { refuseOtherInstallation } from './settle-account.ts'
-import { clearStrays, isOfOtherInstallation } from './settle-keys.ts'
+import { type Account, type AccountApi, createAccountApi } from './account/account-api.ts'
+import { refuseOtherInstallation } from './account/settle-account.ts'
+import { clearStrays, isOfOtherInstallation } from './keys/settle-keys.ts'
 import type { ServiceAccountSpec, ServiceAccountStatus } from './spec.ts'
 
 /** Annotation of a Secret that a deleted resource released, with the name of that resource. */

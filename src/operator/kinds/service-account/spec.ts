@@ -1,9 +1,15 @@
 import { z } from 'zod'
 import { keyScopes } from '../../../kernel/scopes.ts'
-import { commonSpecFields, listByName, projectRefField } from '../../common-spec.ts'
+import {
+  type Bounded,
+  commonSpecFields,
+  duration_ms,
+  listByName,
+  projectRefField,
+} from '../../common-spec.ts'
 import { documentOf, elsewhere, named } from '../../declared/document.ts'
-import type { DesiredAccount } from './account-api.ts'
-import { hasFreeSecretKeys, secretKeyRule, secretTemplate } from './secret-template.ts'
+import type { DesiredAccount } from './account/account-api.ts'
+import { hasFreeSecretKeys, secretKeyRule, secretTemplate } from './secrets/secret-template.ts'
 
 /** Maximum keys per resource. */
 const keys_max = 16
@@ -14,7 +20,7 @@ const duration = z
   .regex(/^[1-9][0-9]{0,4}(s|m|h)$/)
 
 /** Sentences of the rules, which the status repeats for a resource of an earlier version. */
-export const sentences = {
+const sentences = {
   rotateAfter: 'rotateAfter: expected 10m to 87600h',
   overlap: 'overlap: expected less than rotateAfter, which must be set',
   expiresAfter: 'expiresAfter: expected more than rotateAfter, which must be set',
@@ -193,3 +199,52 @@ export const serviceAccountStatus = z.strictObject({
 
 export type ServiceAccountStatus = z.output<typeof serviceAccountStatus>
 export type KeyStatus = NonNullable<ServiceAccountStatus['keys']>[number]
+
+const minRotateAfter = '10m'
+const maxRotateAfter = '87600h'
+
+/**
+ * Replaces durations beyond their bounds, which a resource of an earlier version may have, and
+ * returns the sentences of the CRD's rules. An account without scopes stays as it is.
+ */
+export function boundServiceAccount(spec: ServiceAccountSpec): Bounded<ServiceAccountSpec> {
+  const keys = spec.keys.map(boundKey)
+  const warnings = keys.flatMap((key) => key.warnings)
+  const noScopes = spec.scopes.length === 0 ? [sentences.scopes] : []
+  if (warnings.length === 0) return { spec, warnings: noScopes }
+  return {
+    spec: { ...spec, keys: keys.map(({ key }) => key) },
+    warnings: [...noScopes, ...warnings],
+  }
+}
+
+function boundKey(declared: DeclaredKey): { key: DeclaredKey; warnings: string[] } {
+  const { rotateAfter: declaredAge, overlap, expiresAfter, ...rest } = declared
+  const rotateAfter = declaredAge && boundAge(declaredAge)
+  const age_ms = rotateAfter === undefined ? undefined : duration_ms(rotateAfter)
+  const isOverlapping =
+    overlap === undefined || (age_ms !== undefined && duration_ms(overlap) < age_ms)
+  const isExpiring =
+    expiresAfter === undefined || (age_ms !== undefined && duration_ms(expiresAfter) > age_ms)
+  const say = (sentence: string, applies: string) => `key ${declared.name}: ${sentence}; ${applies}`
+  return {
+    key: {
+      ...rest,
+      ...(rotateAfter !== undefined && { rotateAfter }),
+      ...(overlap !== undefined && isOverlapping && { overlap }),
+      ...(expiresAfter !== undefined && isExpiring && { expiresAfter }),
+    },
+    warnings: [
+      ...(rotateAfter === declaredAge
+        ? []
+        : [say(sentences.rotateAfter, `${rotateAfter} applies`)]),
+      ...(isOverlapping ? [] : [say(sentences.overlap, 'the default applies')]),
+      ...(isExpiring ? [] : [say(sentences.expiresAfter, 'keys do not expire')]),
+    ],
+  }
+}
+
+function boundAge(age: string): string {
+  if (duration_ms(age) < duration_ms(minRotateAfter)) return minRotateAfter
+  return duration_ms(age) > duration_ms(maxRotateAfter) ? maxRotateAfter : age
+}

@@ -96,7 +96,7 @@ const votes: Column<Task> = {
 }
 
 /** Votes of end users: `+3 −1`. */
-export function Votes({ of: { positive, negative } }: { of: NonNullable<Task['feedback']> }) {
+function Votes({ of: { positive, negative } }: { of: NonNullable<Task['feedback']> }) {
   return (
     <>
       {positive > 0 && <span className={css.up}>+{positive}</span>}{' '}

@@ -2,7 +2,7 @@
 export type Change = { kind: 'same' | 'removed' | 'added'; text: string }
 
 /** Maximum parts of each side: the table of the comparison grows with their product. */
-export const maxDiffParts = 2_000
+const maxDiffParts = 2_000
 
 /**
  * Compares two lists of parts by their longest common subsequence. Returns undefined if one is

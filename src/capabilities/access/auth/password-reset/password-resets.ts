@@ -8,7 +8,7 @@ import { findLogin, type Login } from '../store.ts'
 import { insertReset } from './store.ts'
 
 /** A link that sets a new password once. It is shown once; only its hash is stored. */
-export type ResetLink = {
+type ResetLink = {
   token: string
   /** Page of the console that sets the password; null without `LOOPTRACE_PUBLIC_URL`. */
   url: string | null

@@ -9,8 +9,15 @@ import {
   type InvitationRow,
   invitationReply,
   invitationSchema,
+  newInvitationSchema,
 } from '../../invitations/invitation.ts'
-import { findOpen, listInvitations, revokeInvitations } from '../../invitations/store.ts'
+import { deliverLink, newLink } from '../../invitations/link.ts'
+import {
+  findOpen,
+  listInvitations,
+  renewInvitation,
+  revokeInvitations,
+} from '../../invitations/store.ts'
 import { lockedState } from '../members/store.ts'
 import { checkRoleChange } from '../role-change.ts'
 
@@ -68,7 +75,7 @@ export function revokeInvitation({ db, clock }: Access): Route {
 const list = 'invitations'
 
 /** The path of a route of one invitation. */
-export const invitationParams = z.strictObject({
+const invitationParams = z.strictObject({
   organization_id: idField,
   invitation_id: idField,
 })
@@ -77,7 +84,7 @@ export const invitationParams = z.strictObject({
  * Locks the organization and returns an open invitation of it that the actor may change. Throws
  * `invitation_not_found` and `permission_denied`.
  */
-export async function lockOpen(
+async function lockOpen(
   trx: Access['db'],
   which: z.output<typeof invitationParams> & { actor_id: string },
 ): Promise<InvitationRow> {
@@ -91,4 +98,34 @@ export async function lockOpen(
   }
   checkRoleChange({ ...state, next: open.role })
   return open
+}
+
+/**
+ * POST /api/v2/access/organizations/{organization_id}/invitations/{invitation_id}/resend: sends a
+ * new link with a new expiry. The old link ends, and the caller becomes the inviter.
+ */
+export function resendInvitation(access: Access): Route {
+  const { db, invitations } = access
+  return defineRoute({
+    method: 'POST',
+    url: '/api/v2/access/organizations/{organization_id}/invitations/{invitation_id}/resend',
+    id: 'resendInvitation',
+    summary: 'Send a new link of an invitation',
+    auth: 'jwt',
+    scope: { level: 'organization', role: 'admin' },
+    params: invitationParams,
+    reply: newInvitationSchema,
+    errors: ['organization_not_found', 'invitation_not_found', 'limit_reached', 'mail_unavailable'],
+    handle: async ({ params, caller }) => {
+      const link = newLink(access)
+      const renewed = await db.transaction().execute(async (trx) => {
+        const { id, email } = await lockOpen(trx, { ...params, actor_id: caller.id })
+        const { organization_id } = params
+        const { pending_max } = invitations
+        const given = { id, email, organization_id, invited_by: caller.id, link, pending_max }
+        return renewInvitation(trx, given)
+      })
+      return deliverLink(access, { ...renewed, link })
+    },
+  })
 }

@@ -53,7 +53,7 @@ function agentEvent(record: OtlpLogRecord, name: string): PlacedLog {
 }
 
 /** Returns the name of a log record in any version of the protocol. */
-export function nameOf(record: OtlpLogRecord): string {
+function nameOf(record: OtlpLogRecord): string {
   return namesOf(record)[0] ?? ''
 }
 

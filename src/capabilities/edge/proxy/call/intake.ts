@@ -83,40 +83,13 @@ export function createIntake(
   }
 
   function openSocket(call: Call, { upstream, credentials, key }: OpenedSocket): void {
-    const { project_key, project_key_place } = credentials
-    const admitted = (found: ProjectKey | undefined, isCall: boolean): Verdict => {
-      const { key_id } = checkKey(found, project_key_place)
-      const rate = isCall ? limiter.take(key_id, call.services.clock.now_ms()) : undefined
-      return rate === undefined || rate.allowed ? undefined : rate.fault
-    }
-    const admit: SocketSessionOptions['admit'] = ({ isCall }) => {
-      if (isCall && options.stopping()) return problem('shutting_down', { retry_after_s: 1 })
-      return verdictOf(() => {
-        const found = keys.authenticate(project_key)
-        if (!(found instanceof Promise)) return admitted(found, isCall)
-        return found.then((later) => admitted(later, isCall)).catch(toVerdict)
-      })
-    }
+    const admit = admitMessages(call, credentials, options)
     const relay = new Relay(call, upstream, relays, (connection, headers) => {
       const socket = switchProtocol({ call, upstream, key }, { connection, headers, admit })
       if (options.stopping()) socket?.leave()
     })
     call.attachRelay(relay)
     relay.start()
-  }
-
-  function verdictOf<T>(step: () => T): T | Problem {
-    try {
-      return step()
-    } catch (error) {
-      return toVerdict(error)
-    }
-  }
-
-  function toVerdict(error: unknown): Problem {
-    if (error instanceof Problem) return error
-    logger.error({ err: error }, 'the proxy failed to admit a message of a socket')
-    return problem('internal_error', { cause: error })
   }
 
   function guarded(call: Call, step: () => void): void {
@@ -138,6 +111,34 @@ export function createIntake(
   }
 
   return (call, authorised) => guarded(call, () => take(call, authorised))
+}
+
+/** Makes the check of each message of a socket: its key is valid, and a call is within its rate. */
+function admitMessages(
+  call: Call,
+  { project_key, project_key_place }: Credentials,
+  { keys, limiter, logger, stopping }: IntakeOptions,
+): SocketSessionOptions['admit'] {
+  const toVerdict = (error: unknown): Problem => {
+    if (error instanceof Problem) return error
+    logger.error({ err: error }, 'the proxy failed to admit a message of a socket')
+    return problem('internal_error', { cause: error })
+  }
+  const admitted = (found: ProjectKey | undefined, isCall: boolean): Verdict => {
+    const { key_id } = checkKey(found, project_key_place)
+    const rate = isCall ? limiter.take(key_id, call.services.clock.now_ms()) : undefined
+    return rate === undefined || rate.allowed ? undefined : rate.fault
+  }
+  return ({ isCall }) => {
+    if (isCall && stopping()) return problem('shutting_down', { retry_after_s: 1 })
+    try {
+      const found = keys.authenticate(project_key)
+      if (!(found instanceof Promise)) return admitted(found, isCall)
+      return found.then((later) => admitted(later, isCall)).catch(toVerdict)
+    } catch (error) {
+      return toVerdict(error)
+    }
+  }
 }
 
 /** The keys of a call, and the owner of its project key. */

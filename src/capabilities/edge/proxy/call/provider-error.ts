@@ -9,7 +9,7 @@ import {
 import type { Dialect, Endpoint } from '../formats.ts'
 
 /** Formats an error as the providers of a dialect do, so that their clients can read it. */
-export function formatProviderError(fault: Problem, dialect: Dialect): string {
+function formatProviderError(fault: Problem, dialect: Dialect): string {
   return JSON.stringify(shapes[dialect](fault))
 }
 

@@ -181,7 +181,7 @@ const compress = promisify(zstdCompress)
  * Compresses a large exchange off the event loop, to at most `frame_bytes_max`. Drops the request
  * if it does not fit, then also the answer. Returns undefined when the facts alone do not fit.
  */
-export async function compressToFit(
+async function compressToFit(
   exchange: Exchange,
   frame_bytes_max: number,
 ): Promise<Buffer | undefined> {

@@ -10,7 +10,7 @@ import type { Dialect, Endpoint } from '../formats.ts'
 export type RelayedCall = RelayRequest & RelaySink
 
 /** The client's request, completely read, and the response to write to. */
-export type RelayRequest = {
+type RelayRequest = {
   readonly request: IncomingMessage
   readonly response: ServerResponse
   readonly endpoint: Endpoint
@@ -22,7 +22,7 @@ export type RelayRequest = {
 }
 
 /** Reports of the relay to the call. */
-export type RelaySink = {
+type RelaySink = {
   /** True once the call has an ending. */
   readonly hasEnded: boolean
   /** True once the client's connection is closed. */

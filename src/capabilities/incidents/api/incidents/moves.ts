@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { durationMs } from '../../../../kernel/duration.ts'
 import { problem } from '../../../../kernel/problem.ts'
 import { expected } from '../../../../model/list-query.ts'
 import { record } from '../../../../model/named-schemas.ts'
@@ -17,6 +18,7 @@ import {
 import { findProjectMembers } from '../../../access/index.ts'
 import { type IncidentView, incidentSchema } from '../../incident-view.ts'
 import type { Actor } from '../../life-cycle/incident.ts'
+import { duration } from '../../rules/condition-kinds.ts'
 import { findIncident } from '../../store/find-incident.ts'
 import { toIncidentView } from '../../store/incident-row.ts'
 import { type MoveRequest, moveStored } from '../../store/moves.ts'
@@ -31,12 +33,10 @@ export const noteField = z
 const note = noteField.optional().describe('Text for people and messages.')
 
 /** Body of moves without fields of their own; may be left out. */
-export const noteBody = record('MoveIncidentRequest', { note })
-  .superRefine(refuseUnstorable)
-  .optional()
+const noteBody = record('MoveIncidentRequest', { note }).superRefine(refuseUnstorable).optional()
 
 /** The definition that all moves share. A resolved incident accepts only `reopen` and comments. */
-export const moveRoute = {
+const moveRoute = {
   method: 'POST',
   etag: true,
   auth: 'jwt_or_key',
@@ -133,7 +133,7 @@ export function commentIncident(deps: IncidentRoutesDeps): Route {
 type MoveCall = { params: { id: string }; caller: Caller; headers: RequestHeaders }
 
 /** Moves an incident, and returns it with its ETag. The same move twice changes nothing. */
-export async function moveIncident(
+async function moveIncident(
   { db, clock }: IncidentRoutesDeps,
   { params, caller, headers }: MoveCall,
   request: MoveRequest,
@@ -141,8 +141,12 @@ export async function moveIncident(
   const { project_id } = caller
   const { id: incident_id } = await findIncident(db, project_id, params.id)
   const moved = await moveStored(db, {
-    ...{ project_id, incident_id, move: request, actor: actorOf(caller) },
-    ...{ if_match: versionToReplace(headers), now_ms: clock.now_ms() },
+    project_id,
+    incident_id,
+    move: request,
+    actor: actorOf(caller),
+    if_match: versionToReplace(headers),
+    now_ms: clock.now_ms(),
   })
   if (moved === undefined) throw problem('incident_not_found')
   const { incident } = moved
@@ -174,5 +178,79 @@ async function findAssignee(
   throw problem('invalid_request', {
     detail: `/assignee: ${detail}`,
     faults: [{ pointer: '/assignee', detail }],
+  })
+}
+
+/** Bounds of a snooze: what rests for longer is a suppression, which has a comment and an owner. */
+const [least, most] = ['5m', '7d'] as const
+
+/** Length of a snooze. */
+export const snoozeLength = duration(least, most).describe(
+  `Length of the snooze, ${least} to ${most}.`,
+)
+
+/** How long a snooze lasts; `until` or `for`, not both. */
+const snoozeBody = record('SnoozeIncidentRequest', {
+  until: z.iso
+    .datetime({ offset: true })
+    .optional()
+    .describe(`End of the snooze, ${least} to ${most} from now.`),
+  for: snoozeLength.optional(),
+  note: noteField.optional().describe('Text for people, in the timeline.'),
+})
+  .superRefine((body, context) => {
+    if ((body.until === undefined) !== (body.for === undefined)) return
+    const message = 'expected either `until` or `for`'
+    context.addIssue({ code: 'custom', path: ['until'], message })
+  })
+  .superRefine(refuseUnstorable)
+
+/**
+ * POST /api/v2/observability/incidents/{id}/snooze: rests the messages and the escalation of an
+ * incident until a time. If it is then open and not acknowledged, it is announced again.
+ */
+export function snoozeIncident(deps: IncidentRoutesDeps): Route {
+  return defineRoute({
+    ...moveRoute,
+    url: '/api/v2/observability/incidents/{id}/snooze',
+    id: 'snoozeIncident',
+    summary: 'Rest the messages of an incident for a time',
+    body: snoozeBody,
+    handle: ({ body: { note, ...given }, ...request }) => {
+      const until_ms = endOf(given, deps.clock.now_ms())
+      return moveIncident(deps, request, { type: 'suppress', suppressed: true, until_ms, note })
+    },
+  })
+}
+
+/**
+ * POST /api/v2/observability/incidents/{id}/unsnooze: ends a snooze. An open incident is announced as
+ * still firing.
+ */
+export function unsnoozeIncident(deps: IncidentRoutesDeps): Route {
+  return defineRoute({
+    ...moveRoute,
+    url: '/api/v2/observability/incidents/{id}/unsnooze',
+    id: 'unsnoozeIncident',
+    summary: 'End the snooze of an incident',
+    body: noteBody,
+    handle: ({ body, ...request }) =>
+      moveIncident(deps, request, { type: 'suppress', suppressed: false, ...body }),
+  })
+}
+
+/** Returns the end of a snooze. Throws `invalid_request` for one that is too near or too far. */
+function endOf(
+  { until, for: length }: { until?: string | undefined; for?: string | undefined },
+  now_ms: number,
+): number {
+  if (length !== undefined) return now_ms + durationMs(length)
+  const until_ms = Date.parse(until ?? '')
+  const length_ms = until_ms - now_ms
+  if (length_ms >= durationMs(least) && length_ms <= durationMs(most)) return until_ms
+  const detail = `got ${JSON.stringify(until)}, expected a time ${least} to ${most} from now`
+  throw problem('invalid_request', {
+    detail: `/until: ${detail}`,
+    faults: [{ pointer: '/until', detail }],
   })
 }

@@ -13,7 +13,7 @@ import { settleClaim } from './settle.ts'
 import type { ChannelName } from './waiting-rows.ts'
 
 /** Counters of notifications. */
-export type NotificationMeters = ReturnType<typeof notificationMeters>
+type NotificationMeters = ReturnType<typeof notificationMeters>
 
 /** Registers the metrics of notifications. */
 export function notificationMeters(metrics: Metrics) {

@@ -1,5 +1,5 @@
 import { sql } from '../../../../platform/relational/index.ts'
-import { type ActionLinks, actionLinks } from '../../messages/action-links.ts'
+import { type ActionLinks, actionLinks } from '../../messages/link-token.ts'
 import type {
   Message,
   MessageDetails,

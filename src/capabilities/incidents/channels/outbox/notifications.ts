@@ -9,7 +9,7 @@ export type NotificationsOptions = AttemptPorts & {
 }
 
 /** Limits of the sender of a process. */
-export type SenderSettings = {
+type SenderSettings = {
   /** Concurrent attempts; one per channel. */
   attempts_max: number
   /** Concurrent attempts of a project, so that slow receivers of one do not delay others. */

@@ -3,7 +3,7 @@ import type { ErasedRows, ErasedTrace } from '../../../ingest/index.ts'
 import { userDigest } from './receipt.ts'
 
 /** Days for which rows of an erased trace that are sent again are erased again. */
-export const lateRowsDays = 30
+const lateRowsDays = 30
 
 type Found = { project_id: string; trace_id: string; digests: string[]; key: Buffer }
 

@@ -76,7 +76,7 @@ export const noFormatAnswer: FormatAnswer = {
 }
 
 /** A tool that the provider ran itself, or a call that a person has to approve. */
-export type HostedCall = { id: string; type: string; name: string; arguments?: string }
+type HostedCall = { id: string; type: string; name: string; arguments?: string }
 
 /** The parts of an answer, in the order in which they came. */
 export type AnswerParts = {

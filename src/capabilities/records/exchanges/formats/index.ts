@@ -1,13 +1,45 @@
+import { objectFrom, textFrom } from '../../../../kernel/json-values.ts'
 import type { ExchangeFacts } from '../../../../model/exchange.ts'
-import { embeddings } from './embeddings.ts'
-import { envelope } from './envelope.ts'
-import type { WireFormat } from './format.ts'
+import { errorIn, noFormatAnswer, type WireFormat } from './format.ts'
 import { generateContent } from './generate-content.ts'
 import { interactions } from './interactions.ts'
 import { messages } from './messages.ts'
 import { responses } from './responses.ts'
 
 export type { FormatAnswer, WireFormat } from './format.ts'
+
+/** Embeddings of OpenAI and compatible servers. Neither texts nor vectors are recorded. */
+const embeddings: WireFormat = {
+  readRequest: (body) => ({ model: textFrom(body['model']), input: undefined, tool_results: [] }),
+  readWhole: (body) => {
+    const answer = objectFrom(body)
+    return {
+      ...noFormatAnswer,
+      model: textFrom(answer?.['model']),
+      usage: objectFrom(answer?.['usage']),
+      error: answer && errorIn(answer),
+      done: true,
+    }
+  },
+  openStream: () => ({ add: () => undefined, answer: () => noFormatAnswer }),
+}
+
+/** Any JSON: model, usage and id, where OpenAI and Anthropic have them. No content is recorded. */
+const envelope: WireFormat = {
+  readRequest: (body) => ({ model: textFrom(body['model']), input: undefined, tool_results: [] }),
+  readWhole: (body) => {
+    const answer = objectFrom(body)
+    return {
+      ...noFormatAnswer,
+      model: textFrom(answer?.['model']),
+      id: textFrom(answer?.['id']),
+      usage: objectFrom(answer?.['usage']),
+      error: answer && errorIn(answer),
+      done: true,
+    }
+  },
+  openStream: () => ({ add: () => undefined, answer: () => noFormatAnswer }),
+}
 
 type Endpoint = ExchangeFacts['endpoint']
 

@@ -15,7 +15,7 @@ export type NewDocument = Pick<StoredDocument, 'name' | 'title' | 'format' | 'ur
 }
 
 /** Versions of a document whose source is kept. */
-export const maxVersionsKept = 10
+const maxVersionsKept = 10
 
 /** Adds the source of a document's version with its chunks and their postings. */
 export async function insertVersion(

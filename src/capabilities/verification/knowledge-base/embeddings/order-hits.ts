@@ -71,7 +71,7 @@ export function createOrderHits(
 }
 
 /** Sorts the hits that have a vector; the others keep their positions. */
-export function sortByCosine<Hit extends { chunk_id: number }>(
+function sortByCosine<Hit extends { chunk_id: number }>(
   hits: readonly Hit[],
   vectors: ReadonlyMap<number, readonly number[]>,
   question: readonly number[] | undefined,
