@@ -5,7 +5,7 @@ import { type AccessTables, type Kysely, sql } from '../../../platform/relationa
 type Db = Kysely<AccessTables>
 
 /** A grant as the operator of a cluster reports it. */
-export type ReportedGrant = {
+type ReportedGrant = {
   /** Name of the ProjectGrant. */
   name: string
   project_id: string
