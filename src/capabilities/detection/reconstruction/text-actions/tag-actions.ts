@@ -1,0 +1,169 @@
+import { jsonText, objectFrom, parsedJson } from '../../../../kernel/json-values.ts'
+import { readJsonActions } from './json-actions.ts'
+import {
+  actions_max,
+  isSpeech,
+  type TextAction,
+  type TextFormat,
+  toArguments,
+} from './text-action.ts'
+
+/** A tag of an answer that no other tag contains. */
+type Tag = { name: string; attributes: string; body: string | undefined }
+
+/** Tags around any call: the tool's name is in them. */
+const wrappers: ReadonlySet<string> = new Set(
+  'tool tool_call toolcall tool_use function_call function_calls invoke function call action'.split(
+    ' ',
+  ),
+)
+const inputTags = /^(?:tool_?|action_?|function_?)?(?:inputs?|args|arguments|parameters?|params)$/i
+const nameTags = /^(?:tool_?|function_?)?name$/i
+const runners = /^(?:execute|exec|run|use)_/
+
+/** Reads the tools that an answer uses by tags: `<read_file><path>a</path></read_file>`. */
+export function readTagActions(text: string, format: TextFormat | undefined): TextAction[] {
+  if (!text.includes('<')) return []
+  const tags = findTags(text)
+  const actions: TextAction[] = []
+  for (const [at, tag] of tags.entries()) {
+    if (inputTags.test(tag.name)) continue
+    const action = wrappers.has(tag.name.toLowerCase())
+      ? readWrapped(tag, tags[at + 1], format)
+      : readOwn(tag, format)
+    actions.push(...action)
+    if (actions.length >= actions_max) break
+  }
+  return actions
+}
+
+/** Reads a tag whose name is the tool's. */
+function readOwn(tag: Tag, format: TextFormat | undefined): TextAction[] {
+  const [name = '', own] = tag.name.split('=', 2)
+  if (own !== undefined) return [toAction(own, tag)]
+  if (format === undefined || isSpeech(name)) return []
+  const isNamed = format.words.has(name) || runners.test(name)
+  if (!isNamed && !name.includes('_') && partsOf((tag.body ?? '').trim()) === undefined) return []
+  return [toAction(name, tag)]
+}
+
+/** Reads a tag such as `<tool name="x">`, `<tool_call>{…}</tool_call>` or `<tool>x</tool>`. */
+function readWrapped(
+  tag: Tag,
+  next: Tag | undefined,
+  format: TextFormat | undefined,
+): TextAction[] {
+  const body = (tag.body ?? '').trim()
+  const named = attributesOf(tag.attributes)
+  const name = ['name', 'tool', 'function']
+    .map((key) => named[key])
+    .find((one) => one !== undefined)
+  if (name !== undefined) {
+    const { name: _name, tool: _tool, function: _function, ...others } = named
+    return [toAction(name, { ...tag, attributes: '' }, others)]
+  }
+  if (body[0] === '{' || body[0] === '[') {
+    return readJsonActions(body, format)
+  }
+  const inner = findTags(body)
+  if (inner.some(({ name: of }) => nameTags.test(of))) return readParts(inner)
+  if (inner.length > 0) return readTagActions(body, format ?? unknownFormat(inner))
+  if (!/^[\w.:-]{1,128}$/.test(body) || isSpeech(body)) return []
+  const input = next !== undefined && inputTags.test(next.name) ? (next.body ?? '') : ''
+  return [toAction(body, { name: body, attributes: '', body: input })]
+}
+
+/** Reads `<name>x</name><arguments>…</arguments>`. */
+function readParts(inner: readonly Tag[]): TextAction[] {
+  const name = inner.find((one) => nameTags.test(one.name))?.body?.trim() ?? ''
+  const input = inner.find((one) => inputTags.test(one.name))
+  return name === '' ? [] : [toAction(name, input ?? { name, attributes: '', body: '' })]
+}
+
+/** Within the tag of a call, the name of a tag is the name of a tool. */
+function unknownFormat(inner: readonly Tag[]): TextFormat {
+  const none = new Set<string>()
+  const words = new Set(inner.map(({ name }) => name))
+  return {
+    dialects: new Set(),
+    likely: undefined,
+    words,
+    verbs: none,
+    signatures: none,
+    languages: none,
+    keys: none,
+  }
+}
+
+const tagHead = /<([A-Za-z_][\w.:-]{0,63}(?:=[\w.:-]{1,64})?)((?:\s+[^<>]{0,500}?)?)\s*(\/?)>/g
+const codeSpan = /```[\s\S]*?(?:```|$)|`[^`\n]{1,200}`/g
+
+/** Finds the outer tags of a text, those in code aside. A last tag may lack its end. */
+function findTags(text: string): Tag[] {
+  const plain = maskCode(text)
+  const tags: Tag[] = []
+  let from = 0
+  for (const { 0: head, 1: name = '', 2: attributes = '', 3: isEmpty, index } of plain.matchAll(
+    tagHead,
+  )) {
+    if (index < from || tags.length >= actions_max) continue
+    const start = index + head.length
+    if (isEmpty === '/') {
+      tags.push({ name, attributes, body: undefined })
+      from = start
+      continue
+    }
+    const close = `</${name.split('=', 1)[0]}>`
+    const end = plain.indexOf(close, start)
+    const isCut = end === -1 && !plain.includes('</', start)
+    if (end === -1 && !isCut) continue
+    tags.push({ name, attributes, body: text.slice(start, end === -1 ? text.length : end) })
+    from = end === -1 ? text.length : end + close.length
+  }
+  return tags
+}
+
+/** Replaces code outside of tags by spaces of the same length. */
+function maskCode(text: string): string {
+  if (!text.includes('`')) return text
+  const first = text.search(/^[ \t]*<[A-Za-z_]/m)
+  const head = first === -1 ? text : text.slice(0, first)
+  return head.replaceAll(codeSpan, (code) => ' '.repeat(code.length)) + text.slice(head.length)
+}
+
+const attribute = /([\w:-]{1,64})\s*=\s*(?:"([^"]*)"|'([^']*)')/g
+
+function attributesOf(text: string): Record<string, string> {
+  const found = [...text.matchAll(attribute)].slice(0, attributes_max)
+  return Object.fromEntries(
+    found.map(([, key = '', double, single]) => [key, double ?? single ?? '']),
+  )
+}
+
+const attributes_max = 32
+
+function toAction(name: string, tag: Tag, more: Record<string, string> = {}): TextAction {
+  const given = { ...more, ...attributesOf(tag.attributes) }
+  const body = (tag.body ?? '').trim()
+  const named = Object.keys(given).length > 0
+  if (body === '') return { name, args: named ? jsonText(given) : '{}' }
+  const parts = partsOf(body)
+  if (parts !== undefined) return { name, args: jsonText({ ...given, ...parts }) }
+  const object = body[0] === '{' ? objectFrom(parsedJson(body)) : undefined
+  if (named) return { name, args: jsonText({ ...given, ...(object ?? { input: body }) }) }
+  return { name, args: toArguments(body) }
+}
+
+/** Reads a body that is nothing but tags, such as `<path>a</path>`, as its arguments. */
+function partsOf(body: string): Record<string, string> | undefined {
+  if (body[0] !== '<') return undefined
+  const inner = findTags(body)
+  if (inner.length === 0) return undefined
+  return Object.fromEntries(
+    inner.map((tag) => {
+      const [key = '', of] = tag.name.split('=', 2)
+      const name = of ?? attributesOf(tag.attributes)['name'] ?? key
+      return [name, (tag.body ?? '').trim()]
+    }),
+  )
+}
