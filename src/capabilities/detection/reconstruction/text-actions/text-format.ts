@@ -12,7 +12,7 @@ const explaining =
   /\b(?:tutor|teacher|instructor|lecturer|trainer|technical writer|help desk writer|docs writer|documentation writer|explainer)\b|\byou (?:only )?(?:explain|teach|tutor|document)\b|\b(?:you )?(?:do not|don't|cannot|can't|can not|never) (?:browse\b|run (?:anything|code|commands?|them|it)\b|execute (?:anything|code|commands?|them|it)\b|have (?:any )?(?:tools|a shell|a terminal|access))|\bno tools\b|\b(?:so that |for )?(?:the )?(?:users?|people|they|students?) (?:can |may |will |to )?(?:copy|paste|run)\b/i
 const labelling = /\b(?:classif|categori[sz]|extract|label(?:s|ling)?\b|annotat|translat)/i
 const labels =
-  /\baction(?: ?input)?\b[ *_]{0,3}[:/,|>→+]|\bthoughts?\b[^\n]{0,24}\bact(?:ion)?s?\b|\bre-?act (?:agent|loop|style|format)\b|\bact(?:ion)?:\s|\baction input\b/i
+  /(?<!\bto )\baction(?: ?input)?\b[ *_]{0,3}[:/,|>→+]|\bthoughts?\b[^\n]{0,24}\bact(?:ion)?s?\b|\bre-?act (?:agent|loop|style|format)\b|(?<!\bto )\bact(?:ion)?:\s|\baction input\b/i
 const tags = /\bxml\b|\btags?\b|<\/?[A-Za-z_][\w-]*[^<>\n]{0,200}>|<[a-z_]+>…/i
 const taggedTools =
   /\b(?:tools?|functions?|commands?|invoke|actions?)\b|<(?:bash|sh|shell|python|sql|terminal|cmd|run|exec\w*|execute\w*|run_\w+)[ >]/i
@@ -44,8 +44,8 @@ export const noFormat: TextFormat = {
 }
 
 const telling =
-  /\b(?:one|each|every|always|only|following|format|respond|reply|wrap|emit|put|write|send|use)\b/i
-const toolWords = /\b(?:tools?|actions?|commands?|blocks?|fences?|tags?|json)\b/i
+  /\byou (?:can|may|have|must|will|are|should)\b|\byour (?:answer|reply|response|message|next|task)\b|\b(?:each|every|per|one) (?:answer|reply|message|turn|step)\b|\b(?:respond|reply|answer) (?:only )?(?:with|by|in|using)\b|\binterleav|\bi(?:'ll| will) (?:run|execute|paste|send|reply)\b/i
+const toolWords = /\b(?:tools?|act(?:ion)?s?|commands?|blocks?|fences?|tags?|json)\b/i
 const answering =
   /\b(?:observations?|outputs?|next message|pastes?|executed?|i(?:'ll| will)? (?:run|send|execute|paste|reply)|run (?:it|them|things)|results?)\b/i
 
