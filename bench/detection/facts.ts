@@ -24,8 +24,6 @@ export type FloodRow = {
   flood: string
   tasks: number
   steps: number
-  /** Share of the time that detection may take. */
-  busy_share: number
   tasks_per_second: number
   /** Relative to the processor time of the worker's process, without that of its stores. */
   tasks_per_cpu_second: number

@@ -19,14 +19,14 @@ import { longRun } from './long-runs.ts'
 
 /** Tasks of the noisy project: many small ones, or some large ones. */
 const floods = {
-  'many small tasks': { tasks: 400, steps: 8 },
-  'large tasks': { tasks: 12, steps: 150 },
+  'many small tasks': { tasks: 200, steps: 8 },
+  'large tasks': { tasks: 10, steps: 150 },
 } as const
 const large_chars = 60_000
 /** Quiet projects, each with a small task now and then while the flood is analysed. */
 const quiet_projects = 5
-const quiet_tasks = 10
-const quiet_pause_ms = 400
+const quiet_tasks = 8
+const quiet_pause_ms = 100
 const poll_ms = 25
 /** Rows of the flood that are stored at a time. */
 const rows_max = 2_000
@@ -34,18 +34,16 @@ const rows_max = 2_000
 /**
  * `npm run bench:detection:flood`: detection while one project brings a flood of new tasks. Prints the
  * tasks analysed a second and a second of processor time, and how long the tasks of other projects
- * wait for their findings. The settings are those of a worker; detection may take a quarter of the
- * time, as there, or nine tenths.
+ * wait for their findings. The settings are those of a worker: detection takes a quarter of the
+ * time.
  */
-for (const [name, flood] of Object.entries(floods)) {
-  for (const share of [0.25, 0.9]) console.log(await measureOne(name, flood, share))
-}
+for (const [name, flood] of Object.entries(floods)) console.log(await measureOne(name, flood))
 process.exit()
 
 type Flood = (typeof floods)[keyof typeof floods]
 type Tables = TaskTables & DetectionTables & AccessTables
 
-async function measureOne(name: string, flood: Flood, busy_share: number): Promise<FloodRow> {
+async function measureOne(name: string, flood: Flood): Promise<FloodRow> {
   await using parts = new AsyncDisposableStack()
   const engine = await startBenchEngine()
   parts.defer(() => engine.stop())
@@ -76,7 +74,6 @@ async function measureOne(name: string, flood: Flood, busy_share: number): Promi
   const logger = createLogger({ role: 'bench', level: 'error' })
   const worker = startDetection({
     ...{ db, store, logger, clock: systemClock, metrics: createMetrics() },
-    settings: { busy_share },
   })
   parts.defer(() => worker.stop())
   const delays: number[] = []
@@ -95,7 +92,7 @@ async function measureOne(name: string, flood: Flood, busy_share: number): Promi
   const sorted = delays.toSorted((a, b) => a - b)
   const tasks = flood.tasks + quiet_tasks
   return {
-    ...{ flood: name, tasks: flood.tasks, steps: flood.steps, busy_share },
+    ...{ flood: name, tasks: flood.tasks, steps: flood.steps },
     tasks_per_second: tasks / seconds,
     tasks_per_cpu_second: tasks / ((user + system) / 1e6),
     left_at_last_quiet: left_then,

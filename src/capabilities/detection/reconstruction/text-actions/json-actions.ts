@@ -79,7 +79,7 @@ function toActions(
     )
     if (actions.length > 0) return actions
   }
-  for (const key of nameKeys) {
+  for (const key of depth > 0 ? [...nameKeys, 'type'] : nameKeys) {
     const action = readNamed(object, key, format, depth)
     if (action !== undefined) return action
   }
@@ -103,7 +103,8 @@ function readNamed(
   if (typeof given !== 'string' || !isName(given, key)) return undefined
   const argumentKey = argumentKeys.find((one) => one in object)
   // A name alone is a field of data, and an action alone a word of a classifier.
-  if (argumentKey === undefined && (format === undefined || key === 'name')) return undefined
+  const isKnown = format !== undefined && (key !== 'name' || format.words.has(given))
+  if (argumentKey === undefined && !isKnown) return undefined
   if (isSpeech(given)) return []
   const args = argumentKey === undefined ? readRest(object, key) : toJson(object[argumentKey])
   return [{ name: given.trim(), args }]
@@ -123,11 +124,12 @@ function readPlanned(action: unknown, first: JsonObject): TextAction[] | undefin
   return name === undefined ? undefined : [{ name, args: jsonText({ action }) }]
 }
 
-/** Reads an object of one key that the instructions quote: `{"run": "<command>"}`. */
-function readKeyed(object: JsonObject, { keys }: TextFormat): TextAction[] {
+/** Reads an object of one key that the instructions name: `{"run": "<command>"}`. */
+function readKeyed(object: JsonObject, { keys, words }: TextFormat): TextAction[] {
   const own = Object.entries(object).filter(([key]) => !isSpeech(key))
   const [[name, value] = ['', undefined], ...more] = own
-  if (more.length > 0 || !keys.has(name) || value === null || value === undefined) return []
+  if (more.length > 0 || value === null || value === undefined) return []
+  if (!keys.has(name) && !(words.has(name) && name.includes('_'))) return []
   if (Object.keys(object).some((key) => isAnswer(key))) return []
   return [{ name, args: toJson(value) }]
 }

@@ -1,19 +1,26 @@
 import { readJsonActions } from './json-actions.ts'
-import { isSpeech, type TextAction, type TextFormat, toArguments } from './text-action.ts'
+import {
+  actions_max,
+  isSpeech,
+  type TextAction,
+  type TextFormat,
+  toArguments,
+} from './text-action.ts'
 
 /** `Action:`, `Action 2:`, `**Action:**`, `> act:`, `Action - `. */
-const label = /^[ \t>*_#-]*(?:action|act)(?: ?#?\d{1,3})?[ \t*_]*:[ \t*_]*/im
+const label = /^[ \t>*_#-]*(?:action|act|tool|aktion|acción)(?: ?#?\d{1,3})?[ \t*_]*:[ \t*_]*/im
 const inputLabel =
-  /^[ \t>*_]*(?:action[ _]?inputs?|action arguments?|inputs?|arguments?|args)[ \t*_]*:[ \t*_]*/im
-const observationLabel = /^[ \t>*_]*observation(?: ?#?\d{1,3})?[ \t*_]*:[ \t*_]*/im
+  /^[ \t>*_]*(?:(?:action|tool)[ _]?inputs?|action arguments?|inputs?|arguments?|args|parameters?|eingabe|entrada)[ \t*_]*:[ \t*_]*/im
+const observationLabel =
+  /^[ \t>*_]*(?:obs|observation|beobachtung|observación)(?: ?#?\d{1,3})?[ \t*_]*:[ \t*_]*/im
 /** Labels after which the words of the model go on. */
 const nextLabel =
-  /^[ \t>*_]*(?:thoughts?|think|final answer|answer|reflection|plan|question|action|act)(?: ?#?\d{1,3})?[ \t*_]*:/im
+  /^[ \t>*_]*(?:thoughts?|think|final answer|answer|reflection|plan|question|action|act|tool|gedanke|antwort|pensamiento|respuesta)(?: ?#?\d{1,3})?[ \t*_]*:/im
 
 /** Reads the actions of ReAct: a label, a name and its input, perhaps with an observation. */
 export function readLabelledActions(text: string, format: TextFormat | undefined): TextAction[] {
   const actions: TextAction[] = []
-  const [first = '', ...later] = text.split(new RegExp(observationLabel.source, 'gim'))
+  const [first = '', ...later] = text.split(new RegExp(observationLabel.source, 'gim'), actions_max)
   let own = first
   for (const part of [...later, undefined]) {
     const action = readOwnAction(own, format)

@@ -19,9 +19,9 @@ export function readPageActions(text: string, format: TextFormat): TextAction[] 
   const actions: TextAction[] = []
   const rows = withoutFences(text).split('\n')
   for (let at = rows.length - 1; at >= 0 && actions.length < actions_max; at--) {
-    const row = rows[at]?.trim() ?? ''
+    const row = (rows[at] ?? '').trim().replace(label, '')
     if (row === '') continue
-    const action = readRow(row, format)
+    const action = readRow(row, { format, isAlone: rows.length === 1 })
     if (action === undefined) break
     actions.unshift(action)
   }
@@ -34,17 +34,31 @@ function withoutFences(text: string): string {
   return (inner ?? text).trimEnd()
 }
 
-function readRow(row: string, format: TextFormat): TextAction | undefined {
+const label = /^(?:next )?action[ ]?:\s*/i
+
+function readRow(
+  row: string,
+  { format, isAlone }: { format: TextFormat; isAlone: boolean },
+): TextAction | undefined {
   const [, name = '', rest = ''] = line.exec(row) ?? []
-  if (name === '' || !isVerb(name, rest.trim(), format)) return undefined
+  if (name === '') return undefined
+  const isShort = isAlone && row.length <= short_chars_max && !/[.!?,]/.test(row)
+  const isOwn = isShort && format.verbs.has(name.toLowerCase())
+  if (!isOwn && !isVerb(name, rest.trim(), format)) return undefined
   return { name, args: toArguments(rest) }
 }
+
+/** An answer of a few words is the action, however it is written. */
+const short_chars_max = 60
+/** Verbs that end the task with an answer of any length. */
+const endings: ReadonlySet<string> = new Set(['answer', 'stop', 'done', 'finish', 'exit'])
 
 /** An argument that no sentence begins with. */
 const plainArgument = /^$|^[[("'<{#]|^\d/
 
-function isVerb(name: string, rest: string, { verbs }: TextFormat): boolean {
-  if (verbs.has(name)) return isArgument(name, rest)
+function isVerb(given: string, rest: string, { verbs }: TextFormat): boolean {
+  const name = given.slice(given.lastIndexOf('.') + 1)
+  if (verbs.has(name)) return endings.has(name) || isArgument(name, rest)
   return verbs.has(name.toLowerCase()) && plainArgument.test(rest)
 }
 

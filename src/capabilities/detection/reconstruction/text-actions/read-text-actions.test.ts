@@ -108,6 +108,39 @@ describe('actions that the instructions ask for', () => {
     ['a click', web, 'The button.\nclick [12]', 'click'],
     ['a click within marks', web, 'The next action I will perform is ```click [12]```', 'click'],
     ['capitals', 'Web agent. CLICK <id> / STOP <answer>', 'CLICK 3', 'CLICK'],
+    ['a label before a click', web, 'Action: click [12]', 'click'],
+    [
+      'an answer of some sentences',
+      'Web agent: click N, answer',
+      'answer At 8. It closes at 20.',
+      'answer',
+    ],
+    [
+      'a tool, its name and its input',
+      'Thought/Tool/Input. Tools: calc',
+      'Tool: calc\nInput: 1+1',
+      'calc',
+    ],
+    [
+      'labels in German',
+      'Gedanke, Aktion, Beobachtung.',
+      'Gedanke: a\nAktion: suche[Wehr]',
+      'suche',
+    ],
+    ['a name in JSON that is a tool', json, '{"name":"search","q":"x"}', 'search'],
+    ['a type of an action', json, '{"action":{"type":"search","q":"x"}}', 'search'],
+    [
+      'tags behind the tag of a name',
+      'Use <tool>name</tool>',
+      '<tool>search</tool>\n<q>rain</q>',
+      'search',
+    ],
+    [
+      'a signature in a tag',
+      'XML: <action>…</action>, tools',
+      '<action>search[x]</action>',
+      'search',
+    ],
     ['an answer over lines', web, 'stop [first line\nsecond line]', 'stop'],
   ])('%s', (_name, instructions, said, names) => {
     expect(namesIn(instructions, said)).toBe(names)
@@ -197,6 +230,10 @@ test.each([
   ['Please fix this error, the output of my command is below: ```ls```', false],
 ])('instructions of a first message: %s', (text, is) => {
   expect(isInstruction(text)).toBe(is)
+})
+
+test('tags within each other end somewhere', () => {
+  expect(namesIn('XML tools: <tool name="x">', '<tool>'.repeat(2_000))).toBe('')
 })
 
 test('any text is read in any dialect without an error, and in linear time', () => {

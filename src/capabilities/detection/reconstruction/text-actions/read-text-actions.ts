@@ -6,12 +6,13 @@ import { readTagActions } from './tag-actions.ts'
 import { action_chars_max, actions_max, type TextAction, type TextFormat } from './text-action.ts'
 
 /** Tells whether a text can have an action at all: most answers cannot. */
-export function mayAct(text: string): boolean {
-  return possible.test(text.slice(0, action_chars_max))
+export function mayAct(said: string): boolean {
+  const text = said.slice(0, action_chars_max)
+  return possible.test(text) || text.trimEnd().slice(-end_chars).includes(')')
 }
 
-const possible =
-  /\bact(?:ion)?\b[^\n]{0,12}:|[<{[`]|^[a-z_]+(?: \S.{0,200})?$|^[A-Z_]{3,}\b|\([^)]*\)\W*$/im
+const possible = /\bact(?:ion)?\b[^\n]{0,12}:|[<{[`]|^[a-z_]+(?: \S.{0,200})?$|^[A-Z_]{3,}\b/im
+const end_chars = 4
 
 /**
  * Reads the actions of an answer in the dialects that the agent's instructions ask for; empty for an

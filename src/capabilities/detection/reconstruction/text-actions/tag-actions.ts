@@ -21,20 +21,40 @@ const inputTags = /^(?:tool_?|action_?|function_?)?(?:inputs?|args|arguments|par
 const nameTags = /^(?:tool_?|function_?)?name$/i
 const runners = /^(?:execute|exec|run|use)_/
 
+/** Maximum tags of calls within each other. */
+const depth_max = 3
+
+/** What stands around a tag. */
+type Around = { parts: readonly Tag[]; format: TextFormat | undefined; depth: number }
+
 /** Reads the tools that an answer uses by tags: `<read_file><path>a</path></read_file>`. */
-export function readTagActions(text: string, format: TextFormat | undefined): TextAction[] {
-  if (!text.includes('<')) return []
+export function readTagActions(
+  text: string,
+  format: TextFormat | undefined,
+  depth = 0,
+): TextAction[] {
+  if (!text.includes('<') || depth > depth_max) return []
   const tags = findTags(text)
   const actions: TextAction[] = []
-  for (const [at, tag] of tags.entries()) {
-    if (inputTags.test(tag.name)) continue
-    const action = wrappers.has(tag.name.toLowerCase())
-      ? readWrapped(tag, tags[at + 1], format)
-      : readOwn(tag, format)
-    actions.push(...action)
-    if (actions.length >= actions_max) break
+  for (let at = 0; at < tags.length && actions.length < actions_max; at++) {
+    const tag = tags[at]
+    if (tag === undefined || inputTags.test(tag.name)) continue
+    if (!isWrapper(tag)) {
+      actions.push(...readOwn(tag, format))
+      continue
+    }
+    const end = tags.findIndex((one, index) => index > at && (isWrapper(one) || isSpeech(one.name)))
+    const parts = tags.slice(at + 1, end === -1 ? tags.length : end)
+    const own = readWrapped(tag, { parts, format, depth })
+    actions.push(...own)
+    // Tags behind a name are its arguments.
+    if (own.length > 0 && nameOnly.test((tag.body ?? '').trim())) at += parts.length
   }
   return actions
+}
+
+function isWrapper({ name }: Tag): boolean {
+  return wrappers.has(name.toLowerCase())
 }
 
 /** Reads a tag whose name is the tool's. */
@@ -48,11 +68,7 @@ function readOwn(tag: Tag, format: TextFormat | undefined): TextAction[] {
 }
 
 /** Reads a tag such as `<tool name="x">`, `<tool_call>{…}</tool_call>` or `<tool>x</tool>`. */
-function readWrapped(
-  tag: Tag,
-  next: Tag | undefined,
-  format: TextFormat | undefined,
-): TextAction[] {
+function readWrapped(tag: Tag, { parts, format, depth }: Around): TextAction[] {
   const body = (tag.body ?? '').trim()
   const named = attributesOf(tag.attributes)
   const name = ['name', 'tool', 'function']
@@ -67,11 +83,29 @@ function readWrapped(
   }
   const inner = findTags(body)
   if (inner.some(({ name: of }) => nameTags.test(of))) return readParts(inner)
-  if (inner.length > 0) return readTagActions(body, format ?? unknownFormat(inner))
-  if (!/^[\w.:-]{1,128}$/.test(body) || isSpeech(body)) return []
-  const input = next !== undefined && inputTags.test(next.name) ? (next.body ?? '') : ''
-  return [toAction(body, { name: body, attributes: '', body: input })]
+  if (inner.length > 0) {
+    return readTagActions(body, format ?? unknownFormat(inner), depth + 1)
+  }
+  return readNamed(body, parts)
 }
+
+/** Reads a tag whose body is the tool's name, as `search` or `search[x]`; tags behind it are its arguments. */
+function readNamed(body: string, parts: readonly Tag[]): TextAction[] {
+  if (isSpeech(body)) return []
+  const [, signed = '', args = ''] = signature.exec(body) ?? []
+  if (signed !== '') return [toAction(signed, { name: signed, attributes: '', body: args })]
+  if (!nameOnly.test(body)) return []
+  const [first] = parts
+  const input = first !== undefined && inputTags.test(first.name) ? (first.body ?? '') : ''
+  if (parts.length === 0 || input !== '') {
+    return [toAction(body, { name: body, attributes: '', body: input })]
+  }
+  const given = parts.map((part) => [part.name, (part.body ?? '').trim()])
+  return [toAction(body, { name: body, attributes: '', body: '' }, Object.fromEntries(given))]
+}
+
+const nameOnly = /^[\w.:-]{1,128}$/
+const signature = /^([\w.-]{1,64}) ?[[(]([\s\S]*)[\])]$/
 
 /** Reads `<name>x</name><arguments>…</arguments>`. */
 function readParts(inner: readonly Tag[]): TextAction[] {

@@ -1,4 +1,4 @@
-import { isRunnable, isShellLanguage } from './code-actions.ts'
+import { isRunnable } from './code-actions.ts'
 import { pageVerbs } from './page-actions.ts'
 import type { Dialect, TextFormat } from './text-action.ts'
 
@@ -12,7 +12,7 @@ const explaining =
   /\b(?:tutor|teacher|instructor|lecturer|trainer|technical writer|help desk writer|docs writer|documentation writer|explainer)\b|\byou (?:only )?(?:explain|teach|tutor|document)\b|\b(?:you )?(?:do not|don't|cannot|can't|can not|never) (?:browse\b|run (?:anything|code|commands?|them|it)\b|execute (?:anything|code|commands?|them|it)\b|have (?:any )?(?:tools|a shell|a terminal|access))|\bno tools\b|\b(?:so that |for )?(?:the )?(?:users?|people|they|students?) (?:can |may |will |to )?(?:copy|paste|run)\b/i
 const labelling = /\b(?:classif|categori[sz]|extract|label(?:s|ling)?\b|annotat|translat)/i
 const labels =
-  /(?<!\bto )\baction(?: ?input)?\b[ *_]{0,3}[:/,|>→+]|\bthoughts?\b[^\n]{0,24}\bact(?:ion)?s?\b|\bre-?act (?:agent|loop|style|format)\b|(?<!\bto )\bact(?:ion)?:\s|\baction input\b/i
+  /(?<!\bto )\baction(?: ?input)?\b[ *_]{0,3}[:/,|>→+]|\bthoughts?\b[^\n]{0,24}\b(?:act(?:ion)?s?|tool)\b|\btool: |\b(?:aktion|acción)\b[:,/ ]|\bre-?act (?:agent|loop|style|format)\b|(?<!\bto )\bact(?:ion)?:\s|\baction input\b/i
 const tags = /\bxml\b|\btags?\b|<\/?[A-Za-z_][\w-]*[^<>\n]{0,200}>|<[a-z_]+>…/i
 const taggedTools =
   /\b(?:tools?|functions?|commands?|invoke|actions?)\b|<(?:bash|sh|shell|python|sql|terminal|cmd|run|exec\w*|execute\w*|run_\w+)[ >]/i
@@ -25,11 +25,11 @@ const paging =
   /\b(?:brows\w*|web\w*|pages?|sites?|tabs?|screens?|apps?|phone|forms?|accessib\w*|elements?|click\w*|gui|dom|urls?)\b/i
 /** Words of instructions whose code blocks are run, not shown. */
 const running =
-  /\b(?:is|are|get|gets|be|i|we|you (?:may|can)) (?:then )?(?:run|executed?|evaluated?)\b|\bblocks? (?:run|runs|execute)\b|\b(?:run|execute)s? (?:something|code|commands?|shell|python|javascript|sql|it)\b|\bto (?:run|execute)\b|\b(?:output|result|answer|observation|reply|screen)s?\b[^.\n]{0,40}\b(?:follow|next|come|return|back|afterwards|sent|appear)|\bpastes? back\b|\byou (?:will )?(?:then )?see\b|\b(?:one|a single|exactly one)\b[^.\n]{0,30}\b(?:block|fence|command)s?\b|\bagent\b[^.\n]{0,40}\b(?:shell|terminal|tmux|bash)\b|\b(?:shell|terminal|bash|tmux)\b[^.\n]{0,20}\bagent\b/i
-const fenceWords = /\b(?:fence[sd]?|code blocks?|blocks?)\b|```/i
+  /\b(?:is|are|get|gets|be|i|we|you (?:may|can)) (?:then )?(?:run|executed?|evaluated?)\b|\bblocks? (?:run|runs|execute)\b|\b(?:run|execute)s? (?:something|code|commands?|shell|python|javascript|sql|it)\b|\bto (?:run|execute)\b|\b(?:output|result|answer|observation|reply|screen|stdout)s?\b[^.\n]{0,40}\b(?:follow|next|come|return|back|afterwards|sent|appear)|\bpastes? back\b|\byou (?:will )?(?:then )?(?:see|get|receive|read)\b[^.\n]{0,30}\b(?:outputs?|results?|screen|stdout|answers?)\b|\b(?:one|a single|exactly one)\b[^.\n]{0,30}\b(?:block|fence|command)s?\b|\bagent\b[^.\n]{0,40}\b(?:shell|terminal|tmux|bash)\b|\b(?:shell|terminal|bash|tmux)\b[^.\n]{0,20}\bagent\b/i
+const fenceWords = /\b(?:fence[sd]?|code blocks?|blocks?|cells?|backticks)\b|```/i
 
 const named =
-  /```([a-z][\w+-]{0,20})|\b([a-z][\w+]{0,15})[ -](?:code[ -])?(?:fenced? |code )?(?:fence|block)s?\b|\bfenced ([a-z]\w{0,15}) block|\binfo string [`'"]?([\w+-]{1,20})/gi
+  /```([a-z][\w+-]{0,20})|\b([a-z][\w+]{0,15})[ -](?:code[ -])?(?:fenced? |code )?(?:fence|block|cell)s?\b|\bfenced ([a-z]\w{0,15}) block|\binfo string [`'"]?([\w+-]{1,20})/gi
 const signature = /(?<![\w.])([A-Za-z_]\w{0,40})\[[^\]\n]{0,80}\]/g
 const quotedKey = /[{,]\s*\\?["'“]?([A-Za-z_]\w{0,40})\\?["'”]?\s*:/g
 const verbList =
@@ -70,8 +70,7 @@ export function readTextFormat(instructions: string): TextFormat {
   const runs = fenceWords.test(text) && running.test(text)
   if (runs) dialects.add('code')
   if (verbs.size > 1 && page.test(text) && paging.test(text)) dialects.add('page')
-  const isShell = [...languages].some((one) => isShellLanguage(one))
-  const likely = !runs && isShell ? 'code' : undefined
+  const likely = !runs && languages.size > 0 ? 'code' : undefined
   return { dialects, likely, words, verbs, signatures, languages, keys: collect(text, quotedKey) }
 }
 
