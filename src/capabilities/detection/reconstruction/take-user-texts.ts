@@ -154,7 +154,7 @@ function addWrittenUse(state: RunState, step: Step, sent: string): boolean {
   return action !== undefined && addUses(state, step, [action])
 }
 
-/** Adds uses to a step that has none; returns false if there are none to add. */
+/** Adds uses to a step without uses; returns false if there is nothing to add. */
 function addUses(state: RunState, step: Step, actions: readonly TextAction[]): boolean {
   const call = state.calls[step.call]
   if (call === undefined) return false

@@ -90,7 +90,7 @@ function findDropped(
   )
 }
 
-/** Tells whether a message says something about a rule, in whatever words. */
+/** Tells whether a message mentions a rule in its own or in other words. */
 function hasWordOf(rule: MemoryEntry, { text }: Message): boolean {
   // Codes of languages are short words of others: “so” is also Somali.
   const about = rule.kind === 'language' ? (text.match(/\p{L}{4,}/gu) ?? []).join(' ') : text

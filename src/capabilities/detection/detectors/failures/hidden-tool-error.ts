@@ -45,7 +45,7 @@ export const hiddenToolError: Detector<typeof settings> = {
   },
 }
 
-/** What a summary says, and the uses that it is about. */
+/** The text of a summary, and the uses that it is about. */
 type Summary = { text: string; uses: readonly ToolUse[]; isEnd: boolean }
 
 function findInTurn(run: TaskRun, last: Step, all: readonly ToolUse[]): FindingDraft[] {

@@ -29,13 +29,13 @@ test('reports a sub-agent that reads what its parent had read', () => {
 
 test.each([
   ['reads other files', 'Write a page.', ['a', 'b', 'e', 'f', 'g']],
-  ['is told to check', 'Verify the explanation.', ['a', 'b', 'c', 'd']],
+  ['has to check', 'Verify the explanation.', ['a', 'b', 'c', 'd']],
   ['reads two files again', 'Write a page.', ['a', 'b']],
 ])('a sub-agent that %s is healthy', (_name, order, names) => {
   expect(findingsOf(repeatedWork, delegated(order, names))).toEqual([])
 })
 
-test('after a change, reading again is no repetition', () => {
+test('reading again after a change is not a repetition', () => {
   const change = (run: AgentRun) => run.tool({ name: 'edit_file', args: { path: 'a' } }, 'edited a')
   const run = delegated('Write a page.', ['a', 'b', 'c', 'd'], change)
   expect(findingsOf(repeatedWork, run)).toEqual([])

@@ -33,7 +33,7 @@ type Settings = z.output<typeof settings>
 
 /**
  * Finds sub-agents that do again what their parent had done before it started them: the parent did
- * not pass on what it knew. A sub-agent that is told to check the work is not one of them.
+ * not pass on what it knew. A sub-agent whose order is to check the work is not reported.
  */
 export const repeatedWork: Detector<typeof settings> = {
   name: 'repeated_work',

@@ -44,8 +44,8 @@ export function readLikelyActions(said: string, format: TextFormat): TextAction[
 }
 
 /**
- * Reads the action of an answer that a result written as text follows, whatever the instructions
- * say; undefined if it only talks. An observation in the answer itself was invented.
+ * Reads the action of an answer that a result written as text follows, without regard to the
+ * instructions; undefined if it only talks. An observation in the answer itself was invented.
  */
 export function readMarkedAction(said: string): TextAction | undefined {
   const text = said.slice(0, action_chars_max)

@@ -24,7 +24,7 @@ const runners = /^(?:execute|exec|run|use)_/
 /** Maximum tags of calls within each other. */
 const depth_max = 3
 
-/** What stands around a tag. */
+/** The context of a tag. */
 type Around = { parts: readonly Tag[]; format: TextFormat | undefined; depth: number }
 
 /** Reads the tools that an answer uses by tags: `<read_file><path>a</path></read_file>`. */

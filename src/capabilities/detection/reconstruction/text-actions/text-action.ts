@@ -6,7 +6,7 @@ export type Dialect = 'labels' | 'tags' | 'json' | 'code' | 'page'
 /** An action in an answer's text. `args` is JSON; `observation` is a result in the same text. */
 export type TextAction = { name: string; args: string; observation?: string }
 
-/** What the instructions of an agent say about its actions. */
+/** The form of an agent’s actions, as its instructions describe it. */
 export type TextFormat = {
   /** Dialects that the instructions ask for. */
   dialects: ReadonlySet<Dialect>
