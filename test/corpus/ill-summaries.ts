@@ -199,6 +199,64 @@ export const summaryRuns: readonly LabelledRun[] = [
       .user('-rw-r--r-- 1 root root 90112 /backup/maps.tgz')
       .assistant('All of /srv/maps is now in /backup/maps.tgz (88 KB).'),
   ),
+  ill(
+    'a sub-agent asks the same questions of the database again',
+    [failure('repeated_work')],
+    (run) => {
+      const queries = ['bridges', 'locks', 'weirs', 'mills']
+      const count = (agent: AgentRun) =>
+        queries.reduce(
+          (all, table, at) =>
+            all.tool(
+              { name: 'query', args: { sql: `SELECT count(*) FROM ${table}` } },
+              `count: ${40 + at} rows in table ${table}`,
+            ),
+          agent,
+        )
+      return count(run.system('You lead.').user('How many buildings are on the river?'))
+        .assistant({ calls: [{ name: 'delegate', args: { to: 'writer' } }] })
+        .parallel((writer) =>
+          count(
+            writer
+              .system('You write.')
+              .user('Write a sentence on the buildings of the river.')
+              .mark(),
+          ).assistant('There are 166 buildings.'),
+        )
+        .results(['There are 166 buildings.'])
+        .assistant('There are 166 buildings on the river.')
+    },
+    { tools: ['query', 'delegate'] },
+  ),
+  ill(
+    'a summary leaves out that answers have bullets',
+    [context('constraint_dropped')],
+    (run) =>
+      run
+        .user('Always answer as a bullet list. What grows in shade?')
+        .assistant('- ferns\n- hostas\n- moss')
+        .user('And in sand?')
+        .assistant('- thyme\n- lavender')
+        .compact('Summary of the conversation so far: plants for shade and for sand were named.')
+        .user('And at the sea?')
+        .mark()
+        .assistant('- sea holly\n- thrift'),
+    { may: ['context_truncated'] },
+  ),
+  ill(
+    'a declined payment is paid, says the tool that ends the task',
+    [failure('hidden_tool_error')],
+    (run) =>
+      run
+        .system('Web agent. Actions: click [id], type [id] [text], stop [answer].')
+        .user('Pay notice PN-88.')
+        .assistant('click [4]')
+        .user('Notice PN-88, 20.00 due. [8] button Pay')
+        .assistant('click [8]')
+        .user('Payment declined by the bank. Notice PN-88 is unpaid. [8] button Again')
+        .mark()
+        .assistant('stop [Notice PN-88 has been paid]'),
+  ),
   ill('an agent of labels searches the same page four times', [loop('repeat_call')], (run) =>
     run
       .system('Thought, Action, Observation. Tools: search[query], finish[answer].')
