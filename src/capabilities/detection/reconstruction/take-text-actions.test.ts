@@ -57,6 +57,14 @@ describe('actions that an agent writes as text', () => {
     expect(messages[3]?.is_harness).toBeUndefined()
   })
 
+  test('after an action that delivers the answer, a person speaks', () => {
+    const run = asked(agentRun('next')).user('And who built it?').assistant('A miller.')
+    const { tools, steps, messages } = reconstruct(run.observations())
+    expect(tools[1]).toMatchObject({ name: 'finish', result: null, orphan: null })
+    expect(steps.map(({ after_user }) => after_user)).toEqual([true, false, true])
+    expect(messages[5]?.is_harness).toBeUndefined()
+  })
+
   test('an observation of the same text is its result', () => {
     const run = agentRun('own')
       .system(labels)

@@ -16,7 +16,13 @@ import type { HistoryMessage } from './read-messages.ts'
 import type { Nudge, RunState } from './run-state.ts'
 import { addTextUse, findFormat, findWaitingTextUses } from './take-text-actions.ts'
 import { isRunnable } from './text-actions/code-actions.ts'
-import { asksPerson, isChat, isOutput, stripResultMark } from './text-actions/observations.ts'
+import {
+  asksPerson,
+  endsTask,
+  isChat,
+  isOutput,
+  stripResultMark,
+} from './text-actions/observations.ts'
 import { readLikelyActions } from './text-actions/read-text-actions.ts'
 import type { TextAction } from './text-actions/text-action.ts'
 import { joinResult } from './tool-uses.ts'
@@ -88,7 +94,8 @@ function takeAwaitedResult(
   if (step.tools.length === 0 && !addLikelyUses(state, step, text, source)) return false
   const waiting = findWaitingTextUses(state, state.steps[step.index] ?? step)
   const names = waiting.map((at) => state.tools[at]?.name ?? '')
-  if (waiting.length === 0 || (isChat(text) && names.every(isRunnable))) return false
+  if (waiting.length === 0 || names.every(endsTask)) return false
+  if (isChat(text) && names.every(isRunnable)) return false
   const result = { text: stripResultMark(text), is_error: undefined }
   answerStep(state, result, { ...source, sent: texts.sent })
   texts.is_after_result = !names.some(asksPerson)

@@ -17,6 +17,13 @@ export function asksPerson(name: string): boolean {
   return /^ask|clarif|question|follow_?up|(?:^|_)human(?:_|$)|confirm_with/i.test(name)
 }
 
+/** Tells whether a tool of this name delivers the answer: what follows is the user's next order. */
+export function endsTask(name: string): boolean {
+  return /^(?:finish|final|done|stop|answer|conclude|respond|reply|exit|terminate|attempt_completion|end_task|(?:task_?)?completed?)(?:_?(?:task|answer|run))?$/i.test(
+    name,
+  )
+}
+
 const chat_chars_max = 300
 const opening =
   /^(?:thanks|thank you|thx|ok(?:ay)?[ ,!]|great|perfect|nice|cool|awesome|hi\b|hello|hey|please|can you|could you|would you|what\b|how\b|why\b|when\b|where\b|which\b|who\b|is (?:it|there|that|this)\b|are (?:you|there|they)\b|and (?:if|what|how|then|the|now)\b|but\b|so\b|yes\b|no,|i \w|i'[a-z]|it worked|that (?:worked|works|did)|works\b|second one|first one|hmm|wait\b|now (?:i|it|the|can|please))/i
