@@ -88,8 +88,9 @@ describe('the tool calls of a task', () => {
       {},
       { tool_uses: [] },
     ])
-    const found = await api.post(project, '/tasks/text/detect', { force: true })
-    const types = (found.body['findings'] as { type: string }[]).map(({ type }) => type)
+    await api.post(project, '/tasks/text/detect', { force: true })
+    const { body } = await api.get(project, '/tasks/text/findings')
+    const types = (body['findings'] as { type: string }[]).map(({ type }) => type)
     expect(types).toContain('repeat_error')
   })
 
