@@ -6,6 +6,7 @@ export const histories = {
   grows: 'the same bytes and more',
   clock: 'another text of the system in each call',
   reminder: 'a reminder at the end of each call',
+  texts: 'actions and results as text',
 } as const
 
 export type HistoryName = keyof typeof histories
@@ -15,6 +16,7 @@ export type HistoryName = keyof typeof histories
  * characters. Every step differs, as in an agent that makes progress.
  */
 export function longRun(history: HistoryName, steps: number, chars: number): Observation[] {
+  if (history === 'texts') return longTextRun(steps, chars)
   const result_chars = Math.max(40, Math.floor(chars / steps) - 260)
   const tools = ['read_file', 'edit_file', 'run_tests']
   let run = agentRun(`${history} ${steps}`, { tools }).system(systemText(0)).user('Mend the build.')
@@ -27,6 +29,22 @@ export function longRun(history: HistoryName, steps: number, chars: number): Obs
       words(step, result_chars),
     )
     if (history === 'reminder') run = run.edit((all) => all.filter((one) => !isReminder(one)))
+  }
+  return run.observations()
+}
+
+/** The same work by an agent that writes its actions as text. */
+function longTextRun(steps: number, chars: number): Observation[] {
+  const result_chars = Math.max(40, Math.floor(chars / steps) - 160)
+  const format = 'Thought, Action, Observation. Tools: read_file[path], edit_file[path, line].'
+  let run = agentRun(`texts ${steps}`)
+    .system(`${format} ${words(1, 4_000)}`)
+    .user('Mend the build.')
+  for (let step = 0; step < steps; step++) {
+    const name = step % 2 === 0 ? 'read_file' : 'edit_file'
+    run = run
+      .assistant(`Thought: ${words(step, 60)}\nAction: ${name}[src/part-${step}.ts, ${step * 7}]`)
+      .user(`Observation: ${words(step, result_chars)}`)
   }
   return run.observations()
 }

@@ -13,7 +13,7 @@ const settings = defaultDetectionSettings()
 /** Measures a new call at the end of long tasks: its reconstruction, and all detectors. */
 export function measureDetection(): DetectionFacts {
   const rows: DetectionRow[] = []
-  for (const history of ['grows', 'clock', 'reminder'] as const) {
+  for (const history of ['grows', 'clock', 'reminder', 'texts'] as const) {
     for (const steps of [100, 500]) {
       // The first run lets the engine compile the code.
       measureRun(history, steps)

@@ -1,22 +1,12 @@
-import { chmod, mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { type ObservationStore, openClickHouseStore } from '../../src/capabilities/storage/index.ts'
 import { type TaskDeps, taskRoutes } from '../../src/capabilities/tasks/index.ts'
 import { newId } from '../../src/kernel/ids.ts'
 import { isoFromNs, systemClock } from '../../src/kernel/time.ts'
-import {
-  type DetectionTables,
-  migrateRelational,
-  openRelational,
-  startEmbeddedPostgres,
-  type TaskTables,
-} from '../../src/platform/relational/index.ts'
-import { createLogger } from '../../src/platform/telemetry/index.ts'
-import { allTenants } from '../../test/support/all-tenants.ts'
+import type { DetectionTables, TaskTables } from '../../src/platform/relational/index.ts'
 import { observationOf } from '../../test/support/observations.ts'
 import { median } from '../rounds.ts'
 import { runRoute } from '../run-route.ts'
+import { startRelational } from '../start-relational.ts'
 import { startBenchEngine } from '../store/engine.ts'
 import type { TaskPageRow, TasksFacts } from './facts.ts'
 
@@ -35,7 +25,7 @@ export async function measureTasks(rounds: number): Promise<TasksFacts> {
   const engine = await startBenchEngine()
   parts.defer(() => engine.stop())
   const store = openClickHouseStore({ columnar: engine.columnar })
-  const relational = await startRelational(parts)
+  const relational = await startRelational<Tables>(parts)
   const project_id = newId()
   const deps: TaskDeps = {
     ...{ db: relational.db, store, clock: systemClock },
@@ -50,24 +40,6 @@ export async function measureTasks(rounds: number): Promise<TasksFacts> {
     }
   }
   return { rounds, small_calls, rows }
-}
-
-async function startRelational(parts: AsyncDisposableStack) {
-  const logger = createLogger({ role: 'bench', level: 'error' })
-  const directory = await mkdtemp(join(tmpdir(), 'looptrace-bench-tasks-'))
-  // Under root, PostgreSQL runs as another user, who needs access to this folder.
-  await chmod(directory, 0o711)
-  parts.defer(() => rm(directory, { recursive: true, force: true }))
-  const postgres = await startEmbeddedPostgres({ directory: join(directory, 'postgres'), logger })
-  parts.defer(() => postgres.stop())
-  const relational = openRelational<Tables>({
-    scope: allTenants,
-    url: postgres.url,
-    ...{ pool_max: 4, connect_timeout_ms: 5_000, statement_timeout_ms: 60_000, logger },
-  })
-  parts.defer(() => relational.close())
-  await migrateRelational({ url: postgres.url, logger })
-  return relational
 }
 
 /** Stores a task whose calls answer each other's tool calls, with their last messages as content. */

@@ -59,6 +59,41 @@ describe('the tool calls of a task', () => {
     expect(tool_calls[2]?.arguments?.text).toHaveLength(4_000)
   })
 
+  test('that an agent wrote as text say so, in each list', async () => {
+    const written = agentRun(`${project} text`, { project_id: project, task_id: 'text' })
+      .system('Thought, Action, Observation. Tools: search[query], finish[answer].')
+      .user('When was the weir built?')
+      .times(3, (agent) =>
+        agent.assistant('Action: search[weir]').user('Observation: Error: no such page'),
+      )
+      .assistant('It is not known.')
+    await api.bench.bring(written.observations())
+    const { tool_calls } = await toolCalls('text')
+    expect(tool_calls).toHaveLength(3)
+    expect(tool_calls[0]).toMatchObject({
+      ...{ name: 'search', arguments: { text: '{"input":"weir"}' }, read_from: 'text' },
+      ...{ result: { text: 'Error: no such page' }, error: 'error', orphan: null },
+    })
+    expect((await toolCalls('proxy')).tool_calls[0]).toMatchObject({ read_from: 'call' })
+    const timeline = await api.get(project, '/tasks/text/timeline?role=tool_call')
+    expect(timeline.body['entries']).toMatchObject([
+      { tool_name: 'search', read_from: 'text', orphan: false },
+      {},
+      {},
+    ])
+    const turns = await api.get(project, '/tasks/text/turns')
+    expect(turns.body['turns']).toMatchObject([
+      { tool_uses: [{ name: 'search', read_from: 'text' }] },
+      { messages: [{ from_harness: true }] },
+      {},
+      { tool_uses: [] },
+    ])
+    await api.post(project, '/tasks/text/detect', { force: true })
+    const { body } = await api.get(project, '/tasks/text/findings')
+    const types = (body['findings'] as { type: string }[]).map(({ type }) => type)
+    expect(types).toContain('repeat_error')
+  })
+
   test('count by tool', async () => {
     expect(await toolCalls('proxy')).toMatchObject({
       tools: [

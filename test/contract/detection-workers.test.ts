@@ -76,6 +76,34 @@ test('tasks are claimed from all projects in turn, and none twice', async () => 
   for (const claimed of [first, second, third, left]) await releaseClaims(bench.db, claimed)
 })
 
+test('the only task of a project comes before those of a flood, and a batch without time ends', async () => {
+  const earlier = bench.startWorker()
+  await bench.untilDetected()
+  await earlier.stop()
+  const flooded = await bench.newProject()
+  const quiet = await bench.newProject()
+  await bench.bring(tasksOf(flooded))
+  await bench.bring(
+    agentRun('a quiet task', { project_id: quiet, task_id: 'quiet' })
+      .user('Hello')
+      .assistant('Hello.')
+      .observations(),
+  )
+  const order: string[] = []
+  const store: DetectionBench['store'] = {
+    ...bench.store,
+    observationsAt: (project_id, places, signal) => {
+      order.push(project_id)
+      return bench.store.observationsAt(project_id, places, signal)
+    },
+  }
+  const worker = bench.startWorker({ store, settings: { claim_tasks_max: 4, batch_ms_max: 0 } })
+  await bench.untilDetected()
+  await worker.stop()
+  expect(order[0]).toBe(quiet)
+  expect(await foundIn(flooded)).toEqual(expected)
+})
+
 test('workers that are killed in the middle leave nothing half done', async () => {
   const project = await bench.newProject()
   await bench.bring(tasksOf(project))

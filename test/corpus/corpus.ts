@@ -17,6 +17,7 @@ import { waitingRuns } from './healthy-waiting.ts'
 import { workRuns } from './healthy-work.ts'
 import { hardRuns } from './ill-hard.ts'
 import { moreRuns } from './ill-more.ts'
+import { summaryRuns } from './ill-summaries.ts'
 import { wordRuns } from './ill-words.ts'
 import type { LabelledRun } from './labelled-run.ts'
 import { cycleRuns } from './loops-cycle.ts'
@@ -52,6 +53,7 @@ export const corpus: readonly LabelledRun[] = [
   ...valueRuns,
   ...hardRuns,
   ...moreRuns,
+  ...summaryRuns,
   ...wordRuns,
   ...waitingRuns,
   ...codingRuns,

@@ -198,7 +198,7 @@ export const hardRuns: readonly LabelledRun[] = [
   ),
   ill(
     'the summary of a compaction forgets the language',
-    [context('lost_context')],
+    [context('lost_context'), context('constraint_dropped')],
     (run) =>
       run
         .user('Answer in French from now on, please. What is a lock?')

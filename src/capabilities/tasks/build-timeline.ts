@@ -188,6 +188,7 @@ function callOf({ use, answerer, cut }: SeenUse): Pick<Draft, 'body' | 'end'> {
       tool_name: use.name,
       arguments: text,
       is_cut,
+      read_from: use.read_from ?? 'call',
       orphan: answerer === undefined,
       latency_ms: answered_at === null ? null : msBetween(use.asked_at, answered_at),
       result_observation_id: answerer?.observation_id ?? null,

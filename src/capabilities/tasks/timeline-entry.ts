@@ -105,6 +105,15 @@ const modelCallSchema = record('ModelCallEntry', {
   ...callCostFields,
 })
 
+/** Where a tool call was read from. */
+export const toolSourceSchema = z
+  .enum(['call', 'text'])
+  .meta({ id: 'ToolSource' })
+  .describe(
+    '`call`: a tool call of the model’s API, or an observation of the tool; `text`: an action that ' +
+      'the agent wrote into its answer, such as ReAct’s `Action:`, a code block or a tag.',
+  )
+
 const toolCallEntrySchema = record('ToolCallEntry', {
   role: z.literal('tool_call').describe('A tool call: requested by a model, or observed to run.'),
   ...anyEntry,
@@ -113,6 +122,7 @@ const toolCallEntrySchema = record('ToolCallEntry', {
   tool_name: z.string().describe('The tool.'),
   arguments: z.string().describe('The arguments as the model wrote them.'),
   ...cutText,
+  read_from: toolSourceSchema,
   orphan: z
     .boolean()
     .describe(

@@ -12,7 +12,7 @@ import { traceIdSchema } from '../../model/observation.ts'
 import { defineRoute, type Route } from '../../platform/http/index.ts'
 import type { TaskRun, ToolUse } from '../detection/reconstruction/index.ts'
 import { instantSchema, type TaskDeps, taskNamed, taskPath } from './task.ts'
-import { cursorAfter, pageEndIn } from './timeline-entry.ts'
+import { cursorAfter, pageEndIn, toolSourceSchema } from './timeline-entry.ts'
 import { type Numbers, readToolCallPage, sortUses } from './tool-call-page.ts'
 import { extentOf } from './window/read-rows.ts'
 import { windowDefaults } from './window/task-window.ts'
@@ -121,6 +121,7 @@ const toolCallSchema = record('ToolCall', {
   orphan: toolOrphanSchema
     .nullable()
     .describe('`call`: no result came; `result`: no call requested it; null: neither.'),
+  read_from: toolSourceSchema,
   step: count.nullable().describe('Number of the requesting step, from 0; null when not recorded.'),
   thread: count.describe(
     'Number of the thread of the history, from 0; branches have further threads.',
@@ -218,6 +219,7 @@ function toToolCall(run: TaskRun, use: ToolUse, numbers?: Numbers): z.input<type
     error: use.fault,
     latency_ms: use.latency_ms,
     orphan: use.orphan,
+    read_from: use.read_from ?? 'call',
     step: use.step === null ? null : use.step + (numbers?.step_offset ?? 0),
     thread: numbers?.threads[use.thread] ?? use.thread,
     agent_name: run.threads[use.thread]?.agent_name ?? '',

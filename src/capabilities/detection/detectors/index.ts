@@ -1,5 +1,6 @@
 import type { Detector } from '../contract.ts'
 import { unsupportedValue } from './claims/unsupported-value.ts'
+import { constraintDropped } from './context/constraint-dropped.ts'
 import { contextOverflow } from './context/context-overflow.ts'
 import { contextTruncated } from './context/context-truncated.ts'
 import { contradictedFact } from './context/contradicted-fact.ts'
@@ -11,10 +12,12 @@ import { duplicateSideEffect } from './failures/duplicate-side-effect.ts'
 import { emptyCompletion } from './failures/empty-completion.ts'
 import { falseSuccess } from './failures/false-success.ts'
 import { finishReason } from './failures/finish-reason.ts'
+import { hiddenToolError } from './failures/hidden-tool-error.ts'
 import { orphan } from './failures/orphan.ts'
 import { prematureStop } from './failures/premature-stop.ts'
 import { providerError } from './failures/provider-error.ts'
 import { refusal } from './failures/refusal.ts'
+import { repeatedWork } from './failures/repeated-work.ts'
 import { toolArguments } from './failures/tool-arguments.ts'
 import { toolFailure } from './failures/tool-failure.ts'
 import { toolOutage } from './failures/tool-outage.ts'
@@ -54,6 +57,8 @@ export const failureDetectors: readonly Detector[] = [
   toolOutage,
   toolFailure,
   falseSuccess,
+  hiddenToolError,
+  repeatedWork,
   duplicateSideEffect,
   prematureStop,
   budgetExceeded,
@@ -65,6 +70,7 @@ const contextDetectors: readonly Detector[] = [
   contradictedFact,
   repeatedQuestion,
   contextTruncated,
+  constraintDropped,
   contextOverflow,
   conversationReset,
 ]

@@ -140,6 +140,7 @@ function isEnding(words: readonly string[]): boolean {
   if (words.some((word) => endWords.has(word))) return true
   const [first, second] = words
   if (first === 'transfer') return second === 'to'
+  if (first === 'stop') return second === undefined
   if (first === 'submit') return second === undefined || outcomeWords.has(second)
   const isOfTask = words.includes('task') || words.includes('completion')
   return isOfTask && words.some((word) => word.startsWith('complet') || word === 'end')

@@ -134,6 +134,8 @@ export type ToolUse = {
   answered_by: Place | null
   /** `call`: no result came although the thread continued. `result`: no call asked for it. */
   orphan: 'call' | 'result' | null
+  /** `text`: the agent wrote the use as text, as ReAct agents do; undefined for calls of an API. */
+  read_from?: 'text'
 }
 
 /** One answer of the model. Its parallel tool calls are one step. */

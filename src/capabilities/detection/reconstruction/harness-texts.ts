@@ -1,5 +1,7 @@
-import { jsonText, objectFrom, parsedJson } from '../../../kernel/json-values.ts'
+import { jsonText } from '../../../kernel/json-values.ts'
 import type { HistoryMessage } from './read-messages.ts'
+import { readMarkedAction } from './text-actions/read-text-actions.ts'
+import type { TextAction } from './text-actions/text-action.ts'
 import type { HistoryCall } from './tool-parts.ts'
 
 /**
@@ -27,59 +29,28 @@ export function readWrittenResult(text: string): WrittenResult | undefined {
   return { text: text.slice(failed[0].length, at).trim(), is_error: true }
 }
 
-/** An action that a model wrote as text. `args` is JSON. */
-export type WrittenAction = { name: string; args: string }
-
 const action_chars_max = 16_384
-/** ReAct: `Action: search` with `Action Input: …`. */
-const reAct = /(?:^|\n)[ \t*]*action[ \t*]*:[ \t*]*([^\n]{1,128}?)[ \t*]*(?:\n|$)/i
-const reActInput = /(?:^|\n)[ \t*]*action input[ \t*]*:[ \t*]*/i
 const observation = /\n[ \t*]*observation[ \t*]*:[ \t*]*/i
 const codeBlock = /<code>\s*([\s\S]*?)(?:<\/code>|$)/
-const fence = /```([a-z]{0,16})[^\n]{0,64}\n([\s\S]*?)(?:\n```|$)/i
 const taggedCall = /<(?:tool_call|function_calls?|invoke)[ >]/
 const calling = /(?:^|\n)Calling tools:\s/
 const calledName = /'name': '([^'\n]{1,128})'/
 
 /**
- * Reads the action in an answer without tool calls; undefined if it only talks. `sent` is the
- * answer as the client sent it back, which can name the tool.
+ * Reads the action in an answer without tool calls that a result follows; undefined if it only
+ * talks. `sent` is the answer as the client sent it back, which can name the tool.
  */
-export function readWrittenAction(said: string, sent: string): WrittenAction | undefined {
+export function readWrittenAction(said: string, sent: string): TextAction | undefined {
   const text = said.slice(0, action_chars_max)
-  const asked = reAct.exec(text)?.[1]
-  if (asked !== undefined) return { name: asked, args: readInput(text) }
   const named = calling.test(sent) ? calledName.exec(sent.slice(said.length))?.[1] : undefined
   const code = codeBlock.exec(text)?.[1]
-  if (code !== undefined) return { name: named ?? 'code', args: jsonText({ code: code.trim() }) }
-  const [, language = '', fenced] = fence.exec(text) ?? []
-  if (fenced !== undefined) {
-    const key = shells.has(language.toLowerCase()) ? 'command' : 'code'
-    return { name: named ?? (language || 'code'), args: jsonText({ [key]: fenced.trim() }) }
+  if (code !== undefined) {
+    return { name: named ?? 'code', args: jsonText({ code: code.trim() }) }
   }
-  const planned = readPlannedAction(text)
-  if (planned !== undefined) return planned
+  const action = readMarkedAction(text)
+  if (action !== undefined) return named === undefined ? action : { ...action, name: named }
   if (named === undefined && !taggedCall.test(text)) return undefined
   return { name: named ?? 'action', args: jsonText({ text: text.trim() }) }
-}
-
-/** Reads the actions of an answer in JSON: Browser Use plans them beside its thoughts. */
-function readPlannedAction(text: string): WrittenAction | undefined {
-  if (text[0] !== '{') return undefined
-  const { action } = objectFrom(parsedJson(text)) ?? {}
-  const [first] = Array.isArray(action) ? Object.keys(objectFrom(action[0]) ?? {}) : []
-  return first === undefined ? undefined : { name: first, args: jsonText({ action }) }
-}
-
-const shells: ReadonlySet<string> = new Set(['bash', 'sh', 'shell', 'zsh', 'console'])
-
-function readInput(text: string): string {
-  const head = reActInput.exec(text)
-  if (head === null) return '{}'
-  const rest = text.slice(head.index + head[0].length)
-  const end = observation.exec(rest)?.index ?? rest.length
-  const input = rest.slice(0, end).trim()
-  return objectFrom(parsedJson(input)) === undefined ? jsonText({ input }) : input
 }
 
 /** Reads the observation that a client added to the answer itself, after the words of the model. */

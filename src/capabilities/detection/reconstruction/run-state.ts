@@ -17,6 +17,7 @@ import {
 import type { TextForm } from './harness-texts.ts'
 import type { Head } from './heads.ts'
 import { createDeclaredMemo, type DeclaredMemo } from './model-call.ts'
+import type { TextFormat } from './text-actions/text-action.ts'
 
 /** A thread that can still grow. */
 type GrowingThread = Omit<Thread, 'steps' | 'calls'> & { steps: number[]; calls: number[] }
@@ -87,6 +88,8 @@ export type RunState = {
   responses: Map<string, { thread: number; kept: number }>
   /** Declared tools by the JSON text that declared them. */
   declared: DeclaredMemo
+  /** How agents write actions as text, by the digest of their instructions. */
+  formats: Map<string, TextFormat>
   /** Characters of all texts kept, heads and reasoning excluded. */
   chars: number
   /** Characters of reasoning kept; undefined if the run keeps none. */
@@ -136,6 +139,7 @@ export function createState(
     callsByParent: new Map(),
     responses: new Map(),
     declared: createDeclaredMemo(),
+    formats: new Map(),
     chars: 0,
     reasoning_chars: keeps_reasoning ? 0 : undefined,
     furtherRecords: new Map(),
@@ -245,6 +249,8 @@ const objectBytes = {
   thread: 300,
   ofHead: 56,
   span: 220,
+  /** The words of instructions of the most characters that are read. */
+  format: 200_000,
 }
 /** Bytes per character of parsed JSON and its text. */
 const declared_factor = 12
@@ -261,6 +267,7 @@ export function countBytes(state: RunState): number {
   bytes += (state.callsBySpan.size + state.callsByParent.size) * objectBytes.span
   bytes += (state.responses.size + state.furtherRecords.size) * objectBytes.span
   bytes += (state.toolRuns.size + state.resultCounts.size) * objectBytes.span
+  bytes += state.formats.size * objectBytes.format
   for (const text of state.declared.keys()) bytes += declared_factor * text.length
   for (const { raw, prompt, ids } of state.heads) {
     bytes += 2 * ((raw?.length ?? 0) + prompt.length) + ids.length * objectBytes.ofHead

@@ -19,6 +19,7 @@ import {
   type RunState,
 } from './run-state.ts'
 import { takeMessages } from './take-messages.ts'
+import { addTextUses } from './take-text-actions.ts'
 import { takeTurn } from './take-user-texts.ts'
 import { toHistoryCall } from './tool-parts.ts'
 import { addAskedUses } from './tool-uses.ts'
@@ -154,9 +155,11 @@ function addContent(
   if (answer === undefined || step === undefined) return
   const { index } = step
   const asking = { thread, step: index, row, is_cut: step.is_partial }
-  const tools = step.tools.length > 0 ? step.tools : addAskedUses(state, answer.calls, asking)
-  if (step.tools.length > 0) addArguments(state, step, answer.calls)
   const whole = answer.text || answer.refusal
+  const written = { thread, step: index, call: call.index, row, text: whole }
+  const asked = step.tools.length > 0 ? step.tools : addAskedUses(state, answer.calls, asking)
+  const tools = asked.length > 0 ? asked : addTextUses(state, head, written)
+  if (step.tools.length > 0) addArguments(state, step, answer.calls)
   const text = holdText(state, whole)
   const cut = lengthIfCut(whole, text)
   state.steps[index] = {
@@ -241,7 +244,7 @@ type CallAnswer = AnsweringCall & { answer: HistoryMessage | undefined }
 
 function addStep(
   state: RunState,
-  { thread }: FollowedHistory,
+  { thread, head }: FollowedHistory,
   { row, call, answer }: CallAnswer,
 ): number {
   const index = state.steps.length
@@ -249,9 +252,11 @@ function addStep(
   const calls =
     answer?.calls ?? row.tool_calls.map((one) => toHistoryCall(one.id, one.name, one.arguments))
   const is_cut = is_partial || row.content_state === 'truncated'
-  const tools = addAskedUses(state, calls, { thread, step: index, row, is_cut })
-  if (calls.length > 0) state.listedSteps.add(index)
   const whole = answer === undefined ? '' : answer.text || answer.refusal
+  const asked = addAskedUses(state, calls, { thread, step: index, row, is_cut })
+  const written = { thread, step: index, call, row, text: whole }
+  const tools = calls.length > 0 ? asked : addTextUses(state, head, written)
+  if (calls.length > 0) state.listedSteps.add(index)
   const text = answer === undefined ? null : holdText(state, whole)
   const step: Step = {
     index,

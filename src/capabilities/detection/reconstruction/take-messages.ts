@@ -57,7 +57,7 @@ function takeHistory(
   if (is_first && fresh.some((message) => message.is_reference)) holdThread(state, thread)
   const is_quiet = known !== undefined || state.threads[thread]?.is_held === true
   const is_report = prompt !== undefined
-  const taking = { ...source, texts, is_quiet, is_report, call: getCallIndex(state, row) }
+  const taking = { ...source, head, texts, is_quiet, is_report, call: getCallIndex(state, row) }
   const before = head.answer?.reported
   let isAnswerResent = false
   for (const [at, reported] of fresh.entries()) {
@@ -114,6 +114,7 @@ function matchAnswer(head: Head, reported: HistoryMessage): number | undefined {
 type NewMessage = {
   thread: number
   row: Observation
+  head: Head
   call: number
   texts: UserTexts
   /** False for a message of a first history that is older than its last answer. */
@@ -125,7 +126,7 @@ type NewMessage = {
 
 /** Adds a new message, with its tool calls or results. */
 function addNewMessage(state: RunState, reported: HistoryMessage, source: NewMessage): number {
-  const { thread, row, call, texts, is_seen, is_quiet, is_report } = source
+  const { thread, row, head, call, texts, is_seen, is_quiet, is_report } = source
   if (reported.role === 'assistant' && is_seen) {
     addAskedUses(state, reported.calls, { thread, step: null, row, is_cut: false })
   }
@@ -136,7 +137,7 @@ function addNewMessage(state: RunState, reported: HistoryMessage, source: NewMes
   }
   const is_harness = is_report
     ? takeReport(state, reported.text, { thread, row })
-    : noteNewMessage(state, texts, reported, { thread, row })
+    : noteNewMessage(state, texts, reported, { thread, row, head })
   const whole = reported.text || reported.refusal
   const text = holdText(state, whole)
   const cut = lengthIfCut(whole, text)

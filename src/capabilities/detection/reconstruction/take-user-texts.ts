@@ -11,11 +11,21 @@ import {
   type TextForm,
   type WrittenResult,
 } from './harness-texts.ts'
-import { holdArguments } from './hold-result.ts'
+import type { Head } from './heads.ts'
 import type { HistoryMessage } from './read-messages.ts'
 import type { Nudge, RunState } from './run-state.ts'
-import { toHistoryCall } from './tool-parts.ts'
-import { addUse, joinResult, noResult, placeOf } from './tool-uses.ts'
+import { addTextUse, findFormat, findWaitingTextUses } from './take-text-actions.ts'
+import { isRunnable } from './text-actions/code-actions.ts'
+import {
+  asksPerson,
+  endsTask,
+  isChat,
+  isOutput,
+  stripResultMark,
+} from './text-actions/observations.ts'
+import { readLikelyActions } from './text-actions/read-text-actions.ts'
+import type { TextAction } from './text-actions/text-action.ts'
+import { joinResult } from './tool-uses.ts'
 
 /** The texts of the user among the new messages of one call. */
 export type UserTexts = {
@@ -35,8 +45,8 @@ export function noUserTexts(): UserTexts {
   return { is_after_result: false, is_person: false, texts: [], messages: [], sent: '' }
 }
 
-/** The call that brought a text. */
-type TextSource = { thread: number; row: Observation }
+/** The call that brought a text, and its history. */
+type TextSource = { thread: number; row: Observation; head?: Head }
 
 /** Notes a message that an earlier history had. */
 export function noteKnownMessage(texts: UserTexts, { role, text }: HistoryMessage): void {
@@ -54,13 +64,49 @@ export function noteNewMessage(
   reported: HistoryMessage,
   source: TextSource,
 ): boolean {
+  const isNext = texts.sent !== '' && !texts.is_after_result && !texts.is_person
   noteKnownMessage(texts, reported)
   if (reported.role !== 'user') return false
   const written = readWrittenResult(reported.text)
-  if (written === undefined) return isReminder(reported.text)
+  if (written === undefined) {
+    return (
+      (isNext && takeAwaitedResult(state, texts, reported.text, source)) ||
+      isReminder(reported.text)
+    )
+  }
   const isResult = answerStep(state, written, { ...source, sent: texts.sent })
   if (isResult) texts.is_after_result = true
   return isResult
+}
+
+/**
+ * Answers the actions that the last step wrote as text with the next text in the user's name. Returns
+ * false for words of a person: a question to the user is answered by them too.
+ */
+function takeAwaitedResult(
+  state: RunState,
+  texts: UserTexts,
+  text: string,
+  source: TextSource,
+): boolean {
+  const step = state.steps[state.threads[source.thread]?.steps.at(-1) ?? -1]
+  if (step === undefined || step.text === null) return false
+  if (step.tools.length === 0 && !addLikelyUses(state, step, text, source)) return false
+  const waiting = findWaitingTextUses(state, state.steps[step.index] ?? step)
+  const names = waiting.map((at) => state.tools[at]?.name ?? '')
+  if (waiting.length === 0 || names.every(endsTask)) return false
+  if (isChat(text) && names.every(isRunnable)) return false
+  const result = { text: stripResultMark(text), is_error: undefined }
+  answerStep(state, result, { ...source, sent: texts.sent })
+  texts.is_after_result = !names.some(asksPerson)
+  return texts.is_after_result
+}
+
+/** Adds the actions of an answer that the instructions only hint at, if an output follows. */
+function addLikelyUses(state: RunState, step: Step, text: string, { head }: TextSource): boolean {
+  if (head === undefined || !isOutput(text)) return false
+  const actions = readLikelyActions(step.text ?? '', findFormat(state, head))
+  return addUses(state, step, actions)
 }
 
 /** Answers the last step with an observation that the client added to the answer itself. */
@@ -112,24 +158,18 @@ function answerStep(
 
 function addWrittenUse(state: RunState, step: Step, sent: string): boolean {
   const action = readWrittenAction(step.text ?? '', sent)
+  return action !== undefined && addUses(state, step, [action])
+}
+
+/** Adds uses to a step without uses; returns false if there is nothing to add. */
+function addUses(state: RunState, step: Step, actions: readonly TextAction[]): boolean {
   const call = state.calls[step.call]
-  if (action === undefined || call === undefined) return false
-  const asked = toHistoryCall('', action.name, action.args)
-  const index = addUse(state, {
-    tool_call_id: '',
-    name: asked.name,
-    thread: step.thread,
-    step: step.index,
-    ...holdArguments(state, asked.arguments),
-    arguments_broken: false,
-    sig: asked.sig,
-    ...noResult,
-    asked_at: call.end_time,
-    asked_by: placeOf(call),
-    asked_from: call.start_time,
-  })
-  if (index === undefined) return false
-  state.steps[step.index] = { ...step, tools: [index], sig: stepSigOf([asked.sig]) }
+  if (call === undefined) return false
+  const asking = { thread: step.thread, step: step.index, row: call }
+  const tools = actions.flatMap((action) => addTextUse(state, action, asking) ?? [])
+  if (tools.length === 0) return false
+  const sig = stepSigOf(tools.map((at) => state.tools[at]?.sig ?? null))
+  state.steps[step.index] = { ...step, tools, sig }
   return true
 }
 

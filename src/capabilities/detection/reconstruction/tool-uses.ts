@@ -245,9 +245,15 @@ export function msBetween(from: bigint, to: bigint): number {
   return to > from ? Number(to - from) / 1e6 : 0
 }
 
-/** Marks the open tool calls of a thread that continued without their results. */
+/**
+ * Marks the open tool calls of a thread that continued without their results. An action that was
+ * read from a text may have been nothing but words, so it waits no longer.
+ */
 export function markOrphans(state: RunState, thread: number): void {
-  for (const index of state.lines[thread]?.open ?? []) {
+  const line = state.lines[thread]
+  if (line === undefined) return
+  line.open = line.open.filter((index) => state.tools[index]?.read_from !== 'text')
+  for (const index of line.open) {
     const use = state.tools[index]
     if (use !== undefined && use.orphan === null) state.tools[index] = { ...use, orphan: 'call' }
   }

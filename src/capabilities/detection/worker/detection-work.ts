@@ -7,6 +7,8 @@ export type DetectionWork = CacheBounds & {
   poll_ms: number
   /** Maximum tasks claimed at once. */
   claim_tasks_max: number
+  /** Time after which a batch gives its remaining tasks back, so that other projects have their turn. */
+  batch_ms_max: number
   /** Lease of a claim; afterwards another worker can claim the task. */
   lease_ms: number
   /**
@@ -32,6 +34,7 @@ export type DetectionWork = CacheBounds & {
 export const defaultDetectionWork: DetectionWork = {
   poll_ms: 250,
   claim_tasks_max: 8,
+  batch_ms_max: 1_000,
   lease_ms: 30_000,
   rest_ms: 500,
   rest_factor: 2,

@@ -64,9 +64,15 @@ export function startWorker(ports: WorkPorts & { metrics: Metrics }): { stop(): 
   }
 }
 
-/** Claims some due tasks and analyses them project by project; false when no task is due. */
+/**
+ * Claims some due tasks and analyses them project by project; false when no task is due. Projects
+ * with few tasks come first, and a batch that takes long gives its remaining tasks back, so that
+ * large tasks of one project delay the others little.
+ */
 async function analyseDue(ports: WorkPorts, stopping: AbortSignal): Promise<boolean> {
   const { db, settings } = ports
+  const started_ms = performance.now()
+  const isOver = () => stopping.aborted || performance.now() - started_ms >= settings.batch_ms_max
   const claim = newId()
   const { lease_ms, claim_tasks_max: limit } = settings
   const claimed = await runInInstallation('projects take turns with their tasks', () =>
@@ -74,9 +80,10 @@ async function analyseDue(ports: WorkPorts, stopping: AbortSignal): Promise<bool
   )
   if (claimed.length === 0) return false
   try {
-    for (const [project_id, tasks] of groupByProject(claimed)) {
-      if (stopping.aborted) break
-      await runInProject(project_id, () => analyseClaimed(ports, project_id, tasks))
+    const groups = [...groupByProject(claimed)].toSorted(([, a], [, b]) => a.length - b.length)
+    for (const [at, [project_id, tasks]] of groups.entries()) {
+      if (at > 0 && isOver()) break
+      await runInProject(project_id, () => analyseClaimed(ports, { project_id, tasks, isOver }))
     }
   } finally {
     // Releases the tasks that were not analysed; if this fails too, their lease expires.
@@ -121,8 +128,7 @@ type WorkPorts = DetectionPorts & {
  */
 async function analyseClaimed(
   ports: WorkPorts,
-  project_id: string,
-  claimed: readonly ClaimedTask[],
+  { project_id, tasks: claimed, isOver }: ClaimedGroup,
 ): Promise<void> {
   const ids = claimed.map(({ task_id }) => task_id)
   const [facts, settings] = await Promise.all([
@@ -134,6 +140,43 @@ async function analyseClaimed(
     const known = factsOf.get(task.task_id)
     return known === undefined ? [] : [{ task, facts: known }]
   })
+  for (const [at, chunk] of chunksOf(existing).entries()) {
+    if (at > 0 && isOver()) return
+    await analyseChunk(ports, chunk, settings)
+  }
+}
+
+/** Claimed tasks of a project; `isOver` tells whether the batch has taken its time. */
+type ClaimedGroup = {
+  project_id: string
+  tasks: readonly ClaimedTask[]
+  isOver: () => boolean
+}
+
+/** Calls of tasks that are read and analysed together; a larger task is a chunk of its own. */
+const chunk_calls = 200
+
+/** Splits tasks into chunks, which have at least one task each. */
+function chunksOf(tasks: readonly ClaimedFacts[]): ClaimedFacts[][] {
+  const chunks: ClaimedFacts[][] = []
+  let calls = 0
+  for (const one of tasks) {
+    calls += one.facts.calls
+    const chunk = chunks.at(-1)
+    if (chunk !== undefined && calls <= chunk_calls) chunk.push(one)
+    else {
+      chunks.push([one])
+      calls = one.facts.calls
+    }
+  }
+  return chunks
+}
+
+async function analyseChunk(
+  ports: WorkPorts,
+  existing: readonly ClaimedFacts[],
+  settings: EffectiveSettings,
+): Promise<void> {
   try {
     await analyseTogether(ports, existing, settings)
   } catch (error) {

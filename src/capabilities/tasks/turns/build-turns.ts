@@ -219,6 +219,7 @@ function toToolUse(
     error: use.fault,
     latency_ms: use.latency_ms,
     orphan: use.orphan,
+    read_from: use.read_from ?? 'call',
     asked_at: isoFromNs(use.asked_at),
     answered_at: use.answered_at === null ? null : isoFromNs(use.answered_at),
     answered_by: use.answered_by,

@@ -3,7 +3,12 @@ import { claimVerdicts } from '../../../model/claim-verdict.ts'
 import { dollarsSchema, record } from '../../../model/named-schemas.ts'
 import { statuses, traceIdSchema } from '../../../model/observation.ts'
 import { instantSchema } from '../task.ts'
-import { callErrorSchema, callOutcomeSchema, callTokensSchema } from '../timeline-entry.ts'
+import {
+  callErrorSchema,
+  callOutcomeSchema,
+  callTokensSchema,
+  toolSourceSchema,
+} from '../timeline-entry.ts'
 import {
   recordedContentSchema,
   referenceSchema,
@@ -75,6 +80,7 @@ const toolUseSchema = record('TurnToolUse', {
   orphan: toolOrphanSchema
     .nullable()
     .describe('`call`: no result came; `result`: no call requested it; null: neither.'),
+  read_from: toolSourceSchema,
   asked_at: instantSchema,
   answered_at: instantSchema.nullable(),
   answered_by: referenceSchema

@@ -38,8 +38,8 @@ const readers = [
   readTools,
 ] as const
 
-function readMessage({ role, text }: Message): MessageStatements {
-  if (role !== 'system' && role !== 'user') return noStatements
+function readMessage({ role, text, is_harness = false }: Message): MessageStatements {
+  if ((role !== 'system' && role !== 'user') || is_harness) return noStatements
   if (role === 'user' && (text.length > maxUserMessageChars || isToolOutput(text)))
     return noStatements
   const sentences = sentencesOf(proseOf(text))
