@@ -50,6 +50,7 @@ const declarations = {
       'tool_outage',
       'tool_failure',
       'false_success',
+      'claimed_not_called',
       'duplicate_side_effect',
       'premature_stop',
       'budget_exceeded',

@@ -59,10 +59,13 @@ function readDialogue(run: TaskRun, dialogue: Dialogue, budget: WorkBudget) {
   const reading = { run, dialogue, budget, found, replies: new Map(), asked: new Set<string>() }
   for (const answer of dialogue.answers) {
     budget.spend(1)
-    if (!answer.step.is_partial && answer.message.text.includes('?')) readAnswer(reading, answer)
+    if (!answer.step.is_partial && mayAsk.test(answer.message.text)) readAnswer(reading, answer)
   }
   return found
 }
+
+/** Answers without any of these ask for nothing. */
+const mayAsk = /[?？]|\b(?:need|please|kindly|tell me|give me|let me know)\b/i
 
 function readAnswer(reading: DialogueReading, answer: Answer): void {
   const questions = readQuestions(answer.message)
@@ -244,21 +247,38 @@ const readQuestions: (message: Message) => readonly Question[] = remember(({ tex
     .flatMap((sentence) => {
       const words = selectSignificantWords(sentence).join(' ')
       if (words === '') return []
-      const keys = other.test(sentence) ? [] : readAskedKeys(sentence)
-      return [
-        { sentence, words, keys, is_settled: isQuestion(sentence) && !changing.test(sentence) },
-      ]
+      const keys = isForValue(sentence) ? readAskedKeys(sentence) : []
+      return [{ sentence, words, keys, is_settled: isSettled(sentence) }]
     }),
 )
 
 const questions_max = 20
+
+/** Tells whether a question asks for something that stays the same, and not for consent. */
+function isSettled(sentence: string): boolean {
+  return isQuestion(sentence) && !changing.test(sentence) && !consent.test(sentence)
+}
+
+/** Asks whether something is right, or may be done: a question about a proposal, not about a fact. */
+const consent =
+  /^(?:(?:and|so|then|but|great|perfect|sure|thanks?|ok(?:ay)?),? )?(?:would you (?:like|prefer|want)|do you (?:want|wish|agree|accept)|are you (?:sure|happy|fine)|would (?:that|it|this)|will that|is (?:that|this|it)|are (?:those|these)|does (?:that|this|it)|have i|did i|möchten sie|möchtest du|wollen sie|soll(?:en)? (?:ich|wir)|passt|stimmt|voulez-vous|souhaitez-vous|c'est|quiere|desea|le parece)\b|^(?:and )?(?:right|all right|alright|agreed|yes|no|shall we|deal|good|so|einverstanden|in ordnung|d'accord|de acuerdo|vale)\W*$|(?:,| –| —|-) ?(?:right|correct|yes|no|ok|okay|is it|isn't it|nicht wahr|oder|n'est-ce pas|verdad)\W*$/i
+
+/** Tells whether a sentence asks for a value: by a question word, by a request, or by its name alone. */
+function isForValue(sentence: string): boolean {
+  if (other.test(sentence) || consent.test(sentence)) return false
+  return isRequest(sentence) || wanting.test(sentence)
+}
+
+/** Words that ask for a value. A question without one (“is your flight full?”) asks about it. */
+const wanting =
+  /\b(?:what|which|when|where|who|whose|how|may i (?:have|get|know|ask|see)|(?:can|could|may) i (?:please )?(?:have|get|take|note)|(?:can|could|will|would) you (?:please |kindly |also |just |first )*(?:provide|share|tell|give|send|enter|specify|state|remind|let|type|repeat|name|write)|do you (?:have|know|remember)|need|provide|tell me|give me)\b|^(?:and )?(?:your|the) /i
 
 function isQuestion(sentence: string): boolean {
   return /[?？]["'”’)\]]*$/.test(sentence)
 }
 
 function isRequest(sentence: string): boolean {
-  return /^(?:please|kindly)\b.{0,40}\b(?:provide|share|tell|give|send|enter|specify|state)\b|^(?:i(?:'ll)? (?:still )?need|i will need|tell me|give me|let me know)\b/i.test(
+  return /(?:^|, )(?:please|kindly)\b.{0,40}\b(?:provide|share|tell|give|send|enter|specify|state)\b|(?:^|, |\b(?:but|so|first|then) )(?:i(?:'ll)? (?:still |also )?need|i will need|tell me|give me|let me know)\b/i.test(
     sentence,
   )
 }

@@ -1,10 +1,11 @@
 import { z } from 'zod'
-import type { Detector, FindingDraft } from '../../contract.ts'
+import type { Detector, FindingDraft, Severity } from '../../contract.ts'
 import {
   countTimes,
   cutText,
   findTroubles,
   placesOfUses,
+  reportOfFailure,
   type ToolTrouble,
   toFailureDraft,
   wasteOfSteps,
@@ -52,7 +53,7 @@ function toFinding(run: TaskRun, trouble: ToolTrouble, streak: number): FindingD
   const end = isOver ? 'the task got over it' : 'it did not come back'
   return toFailureDraft({
     type: 'tool_outage',
-    severity: uses.length >= streak ? 'high' : 'medium',
+    severity: weigh(run, trouble, streak),
     recovered: isOver,
     began: places[0] ?? { trace_id: '', observation_id: '' },
     topic: tool,
@@ -64,4 +65,10 @@ function toFinding(run: TaskRun, trouble: ToolTrouble, streak: number): FindingD
     waste: wasteOfSteps(run, steps),
     evidence: { tool, outages: uses.length, result: cutText(result) },
   })
+}
+
+/** A person who was told of the outage and went on can come back later. */
+function weigh(run: TaskRun, { uses }: ToolTrouble, streak: number): Severity {
+  if (uses.length >= streak) return 'high'
+  return reportOfFailure(run, uses.at(-1)) === 'accepted' ? 'low' : 'medium'
 }

@@ -1,0 +1,54 @@
+import type { Step, TaskRun, ToolUse } from '../reconstruction/index.ts'
+import { findSuccessClaims, mentionsFailure } from './answer-claims.ts'
+
+/**
+ * What the person at the other end knows about a failed tool: nothing, that something failed
+ * (`admitted`), the tool's reason (`explained`), or one of them and the person went on (`accepted`).
+ */
+type FailureReport = 'none' | 'admitted' | 'explained' | 'accepted'
+
+/** Reads what the first answer after a failed use says about the failure. */
+export function reportOfFailure(run: TaskRun, failed: ToolUse | undefined): FailureReport {
+  if (failed === undefined || failed.step === null) return 'none'
+  const steps = run.threads[failed.thread]?.steps ?? []
+  const at = steps.findIndex((index) => index > (failed.step ?? 0) && isAnswer(run.steps[index]))
+  const answer = run.steps[steps[at] ?? -1]
+  if (answer === undefined) return 'none'
+  const report = readReport(answer.text ?? '', failed.result ?? '')
+  const isAccepted = steps.slice(at + 1).some((index) => run.steps[index]?.after_user === true)
+  return report !== 'none' && isAccepted ? 'accepted' : report
+}
+
+/** An answer to a person: a text without tools. */
+function isAnswer(step: Step | undefined): boolean {
+  return step !== undefined && step.tools.length === 0 && (step.text ?? '').trim() !== ''
+}
+
+function readReport(text: string, error: string): FailureReport {
+  if (findSuccessClaims(text).length > 0) return 'none'
+  const reason = toStems(error.slice(0, error_chars_max))
+  const shared = reason.intersection(toStems(text.slice(0, answer_chars_max))).size
+  if (shared > 0 && shared >= Math.min(shared_min, reason.size)) return 'explained'
+  return mentionsFailure(text) ? 'admitted' : 'none'
+}
+
+/** Minimum words of the error in the answer. */
+const shared_min = 2
+const error_chars_max = 400
+const answer_chars_max = 4_000
+/** Beginnings of words are compared, because an answer inflects them: “seats”, “seat”. */
+const stem_chars = 5
+
+function toStems(text: string): Set<string> {
+  const words = text.toLowerCase().match(/\p{L}{4,}|\d{2,}/gu) ?? []
+  return new Set(
+    words.filter((word) => !general.has(word)).map((word) => word.slice(0, stem_chars)),
+  )
+}
+
+/** Words of errors that say nothing about their reason. */
+const general = new Set(
+  'error errors failed failure invalid code status message reason request response true false null this that with from have your please'.split(
+    ' ',
+  ),
+)
