@@ -3,7 +3,7 @@ import type { Message, Place, TaskRun } from '../reconstruction/index.ts'
 import { type Answer, type Dialogue, type Dialogues, readDialogues } from './dialogues.ts'
 import { toContextDraft } from './drafts.ts'
 import { placeOf } from './finding-parts.ts'
-import { ownVoiceOf, sentencesOf, wordsOf } from './prose.ts'
+import { mentions, ownVoiceOf, sentencesOf, wordsOf } from './prose.ts'
 import { remember } from './remember.ts'
 import { factValueOf, readAskedKeys } from './statements/values.ts'
 
@@ -92,7 +92,7 @@ function findAnswered(
   const fact = findAskedFact(reading, answer, question)
   const reply = question.is_settled ? replies.get(question.words) : undefined
   const known = fact ?? (reply !== undefined && isLater(reading, reply, answer) ? reply : undefined)
-  if (known === undefined || isReopened(reading, known, answer)) return undefined
+  if (known === undefined || isReopened(reading, { known, answer, question })) return undefined
   const was_asked = [question.words, ...question.keys].some((key) => asked.has(key))
   return { answer, question, known, was_asked }
 }
@@ -167,14 +167,13 @@ const evasive =
  */
 function isReopened(
   { run, dialogue, budget }: DialogueReading,
-  known: KnownAnswer,
-  answer: Answer,
+  { known, answer, question }: { known: KnownAnswer; answer: Answer; question: Question },
 ): boolean {
   const { messages, thread } = dialogue
   const between = messages.slice(Math.max(0, known.said_at + 1), answer.at)
   budget.spend(between.length + run.tools.length)
   return (
-    between.some(isReopening) ||
+    between.some((message) => isReopening(message, question)) ||
     agentReopens.test(answer.message.text.slice(0, reopening_chars_max)) ||
     run.tools.some(
       ({ thread: of, fault, step }) =>
@@ -185,15 +184,38 @@ function isReopened(
 
 const reopening_chars_max = 2_000
 
-function isReopening({ role, text, is_harness = false }: Message): boolean {
+function isReopening({ role, text, is_harness = false }: Message, question: Question): boolean {
   if (is_harness) return false
   const said = text.slice(0, reopening_chars_max)
-  if (role === 'user') return userReopens.test(said)
+  if (role === 'user') return userReopens.test(said) || isChanged(said, question)
   return role === 'tool' ? toolFails.test(said) : agentReopens.test(said)
 }
 
+/** The user begins something else, for which everything can be asked anew. */
 const userReopens =
-  /\b(?:another|second|different|start over|wrong|chang(?:e|ed|ing)|actually|mistake|one more|instead|forget|correction|also|too|other|ask me|new (?:order|booking|request|question|topic|one|customer|account|trip|reservation|ticket|case|issue)|not (?:that|this)|noch eine?n?|andere[rsn]?|falsch|doch)\b/i
+  /\b(?:another|second|start over|one more|ask me|new (?:order|booking|request|question|topic|one|customer|account|trip|reservation|ticket|case|issue)|not (?:that|this)|noch eine?n?|andere[rsn]?)\b/i
+
+/**
+ * Tells whether the user changes the answer to a question: the sentence with a word of change has a
+ * value, is about the question, or says nothing else. “I need a receipt too” changes nothing.
+ */
+function isChanged(said: string, { words, keys }: Question): boolean {
+  if (!changeWords.test(said)) return false
+  const topics = [...keys, ...words.split(' ').filter((word) => word.length >= topic_chars_min)]
+  return sentencesOf(said).some(
+    (sentence) =>
+      changeWords.test(sentence) &&
+      (/[\d@]/.test(sentence) ||
+        wordsOf(sentence).length <= remark_words_max ||
+        topics.some((topic) => mentions(sentence, topic))),
+  )
+}
+
+const topic_chars_min = 4
+const remark_words_max = 4
+const changeWords =
+  /\b(?:different|wrong|chang(?:e|ed|ing)|actually|mistake|instead|forget|correction|also|too|other|falsch|doch)\b/i
+
 const toolFails =
   /\b(?:not found|no (?:such|match|result|record|order|booking|user|customer)|invalid|does(?:n't| not) exist|unknown|error|fail(?:ed|ure)?|mismatch|denied|incorrect|expired)\b/i
 

@@ -83,6 +83,13 @@ export function easeSeverity(severity: Severity, recovered: boolean): Severity {
   return recovered ? eased[severity] : severity
 }
 
+/** Limits a severity to low if all faults of these uses are guessed from their first words. */
+export function limitGuess(severity: Severity, uses: readonly ToolUse[]): Severity {
+  const faulty = uses.filter(({ fault }) => fault !== null)
+  const isGuess = faulty.length > 0 && faulty.every(({ is_guessed = false }) => is_guessed)
+  return isGuess && severityRank(severity) > severityRank('low') ? 'low' : severity
+}
+
 /** Returns 0 for `info` up to 4 for `critical`, for comparison and sorting. */
 export function severityRank(severity: Severity): number {
   return severities.indexOf(severity)

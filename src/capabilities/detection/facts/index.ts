@@ -25,6 +25,7 @@ export {
   callOf,
   countTimes,
   cutText,
+  limitGuess,
   noWaste,
   placeKey,
   placeOf,

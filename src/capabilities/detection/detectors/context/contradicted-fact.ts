@@ -26,7 +26,7 @@ export const contradictedFact: Detector<typeof settings> = {
   name: 'contradicted_fact',
   kind: 'context',
   types: ['contradicted_fact'],
-  version: 1,
+  version: 2,
   needs: ['texts', 'history'],
   settings,
   detect(run, _settings, budget, prior) {

@@ -24,7 +24,7 @@ export const duplicateSideEffect: Detector<typeof settings> = {
   name: 'duplicate_side_effect',
   kind: 'failure',
   types: ['duplicate_side_effect'],
-  version: 1,
+  version: 2,
   needs: ['arguments', 'results'],
   settings,
   detect(run, _settings, budget) {
@@ -64,23 +64,21 @@ const message_chars_max = 2_000
 
 /**
  * Tells whether the message that opened the turn asks for more than one. A short one (“yes”) agrees
- * to what was said before: the answer before it, and the message that this one replied to.
+ * to what the user had asked before.
  */
 function wantsSeveral(run: TaskRun, turn: readonly Step[]): boolean {
   const call = turn[0]?.call ?? -1
   const thread = turn[0]?.thread
   const said = run.messages.filter(
     (message) =>
-      (message.role === 'user' || (message.role === 'assistant' && message.text !== '')) &&
+      message.role === 'user' &&
       message.is_harness !== true &&
       message.thread === thread &&
-      message.call <= call &&
-      (message.step === null || message.step < (turn[0]?.index ?? 0)),
+      message.call <= call,
   )
-  const at = said.findLastIndex(({ role }) => role === 'user')
-  const from = (said[at]?.text.length ?? 0) <= agreement_chars_max ? at - 2 : at
+  const isShort = (said.at(-1)?.text.length ?? 0) <= agreement_chars_max
   return said
-    .slice(Math.max(0, from), at + 1)
+    .slice(isShort ? -2 : -1)
     .some(({ text }) => several.test(text.slice(0, message_chars_max).toLowerCase()))
 }
 

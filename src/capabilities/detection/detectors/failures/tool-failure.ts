@@ -4,6 +4,7 @@ import {
   countTimes,
   cutText,
   findTroubles,
+  limitGuess,
   natureOfTool,
   placesOfUses,
   reportOfFailure,
@@ -40,7 +41,7 @@ export const toolFailure: Detector<typeof settings> = {
   name: 'tool_failure',
   kind: 'failure',
   types: ['tool_failure'],
-  version: 1,
+  version: 2,
   needs: ['tool_outcomes'],
   settings,
   detect(run, given, budget) {
@@ -109,7 +110,7 @@ function toFinding(
   const end = recovered ? 'the task got over it' : 'it was not resolved'
   return toFailureDraft({
     type: 'tool_failure',
-    severity,
+    severity: limitGuess(severity, uses),
     recovered,
     began: places[0] ?? { trace_id: '', observation_id: '' },
     topic: tool,

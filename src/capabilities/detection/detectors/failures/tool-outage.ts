@@ -4,6 +4,7 @@ import {
   countTimes,
   cutText,
   findTroubles,
+  limitGuess,
   placesOfUses,
   reportOfFailure,
   type ToolTrouble,
@@ -32,7 +33,7 @@ export const toolOutage: Detector<typeof settings> = {
   name: 'tool_outage',
   kind: 'failure',
   types: ['tool_outage'],
-  version: 1,
+  version: 2,
   needs: ['tool_outcomes'],
   settings,
   detect(run, { streak }, budget) {
@@ -53,7 +54,7 @@ function toFinding(run: TaskRun, trouble: ToolTrouble, streak: number): FindingD
   const end = isOver ? 'the task got over it' : 'it did not come back'
   return toFailureDraft({
     type: 'tool_outage',
-    severity: weigh(run, trouble, streak),
+    severity: limitGuess(weigh(run, trouble, streak), uses),
     recovered: isOver,
     began: places[0] ?? { trace_id: '', observation_id: '' },
     topic: tool,

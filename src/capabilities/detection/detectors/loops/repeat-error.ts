@@ -6,6 +6,7 @@ import {
   effectOfTool,
   isPaced,
   isReadingName,
+  limitGuess,
   listToolNames,
   pollingSettings,
   remember,
@@ -41,7 +42,7 @@ export const repeatError: Detector<typeof settings> = {
   name: 'repeat_error',
   kind: 'loop',
   types: ['repeat_error'],
-  version: 1,
+  version: 2,
   needs: ['arguments', 'tool_outcomes'],
   settings,
   detect(run, set, budget) {
@@ -174,10 +175,14 @@ function toFinding(
   const uses = steps[0]?.uses ?? []
   const isLoop = !is_polling || repeats >= set.polling_loop_repeats
   const high = repeats >= set.high_repeats && !is_polling
+  const severity = high ? 'high' : isLoop ? 'medium' : 'low'
+  const all = steps.flatMap((facts) => facts.uses)
+  // Equal calls with equal results are a loop, whatever the results say.
+  const isSame = steps.every(({ out }) => out !== null && out === steps[0]?.out)
   const error = steps.at(-1)?.uses[0]?.result
   return toLoopDraft(run, {
     type: 'repeat_error',
-    severity: high ? 'high' : isLoop ? 'medium' : 'low',
+    severity: isSame ? severity : limitGuess(severity, all),
     summary: `${listToolNames(uses)} failed ${repeats} times in a row with the same arguments.`,
     steps,
     fresh: 1,

@@ -175,7 +175,7 @@ const kinds: readonly { kind: FactKind; pattern: RegExp; normal: (text: string) 
   },
   {
     kind: 'code',
-    pattern: /^#?(?=[\w-]{0,30}\d)(?=[\w-]{0,30}[a-z-])[a-z0-9]+(?:[-_][a-z0-9]+)*(?![\w.@])/i,
+    pattern: /^#?(?=[\w-]{0,30}\d)(?=[\w-]{0,30}[a-z-])[a-z0-9]+(?:[-_][a-z0-9]+)*(?![\w@]|[-.]\w)/i,
     normal: (text) => text.replace(/^#/, '').toLowerCase(),
   },
   {
@@ -260,7 +260,7 @@ export function factValueOf({ value }: MemoryEntry): { kind: string; normal: str
 }
 
 const asked =
-  /\b(?:your|the)(?: (?:full|current|exact|complete|correct|total))? ([a-z]{2,20}(?: [a-z]{2,20}){0,2})/gi
+  /\b(?:your|the|(?:which|what)(?! (?:is|are|was|were|do|does|did|about|your|the)\b))(?: (?:full|current|exact|complete|correct|total))? ([a-z]{2,20}(?: [a-z]{2,20}){0,2})/gi
 const keys_max = 6
 
 /** Returns the keys of facts asked for by "your order number", "how many people", "what name". */
