@@ -15,6 +15,7 @@ export { type DoneClaim, findDoneClaims, readClaimedCount } from './done-claims.
 export {
   getRepetitionConfidence,
   listToolNames,
+  tellCalls,
   toCallEvidence,
   toContextDraft,
   toFailureDraft,

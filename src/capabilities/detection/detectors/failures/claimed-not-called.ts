@@ -1,5 +1,10 @@
 import { z } from 'zod'
-import type { Detector, FindingDraft, Severity } from '../../contract.ts'
+import {
+  type Detector,
+  type FindingDraft,
+  historyDroppedReason,
+  type Severity,
+} from '../../contract.ts'
 import {
   argumentsOf,
   callOf,
@@ -43,6 +48,8 @@ export const claimedNotCalled: Detector<typeof settings> = {
       return claims.flatMap((claim) => checkClaim(run, step, claim)).slice(0, 1)
     })
   },
+  findGap: ({ breaks, tools }) =>
+    breaks.length > 0 && tools.length > 0 ? historyDroppedReason : undefined,
 }
 
 const readClaims = remember(({ text }: Step) => findDoneClaims(text ?? ''))

@@ -175,7 +175,8 @@ const kinds: readonly { kind: FactKind; pattern: RegExp; normal: (text: string) 
   },
   {
     kind: 'code',
-    pattern: /^#?(?=[\w-]{0,30}\d)(?=[\w-]{0,30}[a-z-])[a-z0-9]+(?:[-_][a-z0-9]+)*(?![\w@]|[-.]\w)/i,
+    pattern:
+      /^#?(?=[\w-]{0,30}\d)(?=[\w-]{0,30}[a-z-])[a-z0-9]+(?:[-_][a-z0-9]+)*(?![\w@]|[-.]\w)/i,
     normal: (text) => text.replace(/^#/, '').toLowerCase(),
   },
   {
