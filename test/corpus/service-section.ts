@@ -23,7 +23,7 @@ export function serviceSection(): string[] {
     '## Customer-service agents',
     '',
     'Two writers who had not read the detectors wrote and labelled these runs. On one half the detectors are mended; the',
-    'other half is blind: nobody looked at it while mending. `npm run bench:service-runs -- --errors <files>` measures',
+    'other half is blind: it was not read while mending. `npm run bench:service-runs -- --errors <files>` measures',
     'any such files, and lists what is wrong.',
     '',
     '| healthy runs with a finding | mended on | blind |',

@@ -191,7 +191,7 @@ function isReopening({ role, text, is_harness = false }: Message, question: Ques
   return role === 'tool' ? toolFails.test(said) : agentReopens.test(said)
 }
 
-/** The user begins something else, for which everything can be asked anew. */
+/** The user begins another matter, for which the agent may ask everything again. */
 const userReopens =
   /\b(?:another|second|start over|one more|ask me|new (?:order|booking|request|question|topic|one|customer|account|trip|reservation|ticket|case|issue)|not (?:that|this)|noch eine?n?|andere[rsn]?)\b/i
 

@@ -2,8 +2,8 @@ import type { Step, TaskRun, ToolUse } from '../reconstruction/index.ts'
 import { findSuccessClaims, mentionsFailure } from './answer-claims.ts'
 
 /**
- * What the person at the other end knows about a failed tool: nothing, that something failed
- * (`admitted`), the tool's reason (`explained`), or one of them and the person went on (`accepted`).
+ * The report of a failed tool to the person at the other end: none, that something failed
+ * (`admitted`), the tool's reason (`explained`), or one of these and the person went on (`accepted`).
  */
 type FailureReport = 'none' | 'admitted' | 'explained' | 'accepted'
 

@@ -159,7 +159,7 @@ describe('the verdict is one sentence', () => {
     expect(verdict.summary).toContain(`about ${largest} tokens`)
     expect(verdict.summary).not.toContain('\n')
     for (const { summary } of analysis.findings) expect(summary).not.toContain('\n')
-    // A stored finding does not know its calls any more: the sum ends at the total of the task.
+    // A stored finding has no list of its calls: the sum ends at the total of the task.
     const stored = toVerdictColumns(built, analysis.findings, {
       detected_at,
       analysis: { ...analysis, wasted_calls: new Map() },

@@ -131,8 +131,8 @@ function pickChildren(
 
 /**
  * Adds to the picked children, the last first, the parts of other children that ran between them; of
- * several the first to start. `beside` is sorted by end, the last first. Takes linear time. Without
- * an observation of the parent (the roots of a task) nobody waited, and nothing is added.
+ * several the first to start. `beside` is sorted by end, the last first. Takes linear time. Adds
+ * nothing to a parent without an observation (the roots of a task), because it waited for nothing.
  */
 function fillGaps(parent: Span, picked: readonly Span[], beside: readonly Span[]): Span[] {
   if (parent.node.row === null) return [...picked]

@@ -188,7 +188,7 @@ describe('a known value', () => {
     expect(foundBy(lostContext, run(first, then))).toEqual([])
   })
 
-  test('is asked anew only if the user changes it', () => {
+  test('is asked again only if the user changes it', () => {
     const ask = 'What is your order number?'
     const order = 'My order number is 4711.'
     expect(foundBy(lostContext, run(order, ask, 'I need a receipt too, please.'))).toHaveLength(1)

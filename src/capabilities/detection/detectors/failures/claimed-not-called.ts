@@ -153,7 +153,7 @@ function isChange(use: ToolUse): boolean {
   return isEffect || isShell || isEnd
 }
 
-/** Tells whether somebody else said that it was done: a tool's result, the system, or the user. */
+/** Tells whether a tool's result, the system or the user said that it was done. */
 function isStated(run: TaskRun, step: Step, { participle, isOwn }: DoneClaim): boolean {
   const said = run.messages.filter(({ call, role }) => call <= step.call && role !== 'assistant')
   const last = said.findLast(({ role }) => role === 'user')

@@ -68,7 +68,7 @@ function toFinding(run: TaskRun, trouble: ToolTrouble, streak: number): FindingD
   })
 }
 
-/** A person who was told of the outage and went on can come back later. */
+/** Weighs an outage; a person who heard of it and went on can come back later. */
 function weigh(run: TaskRun, { uses }: ToolTrouble, streak: number): Severity {
   if (uses.length >= streak) return 'high'
   return reportOfFailure(run, uses.at(-1)) === 'accepted' ? 'low' : 'medium'

@@ -177,7 +177,7 @@ function toFinding(
   const high = repeats >= set.high_repeats && !is_polling
   const severity = high ? 'high' : isLoop ? 'medium' : 'low'
   const all = steps.flatMap((facts) => facts.uses)
-  // Equal calls with equal results are a loop, whatever the results say.
+  // Equal calls with equal results are a loop, errors or not.
   const isSame = steps.every(({ out }) => out !== null && out === steps[0]?.out)
   const error = steps.at(-1)?.uses[0]?.result
   return toLoopDraft(run, {
