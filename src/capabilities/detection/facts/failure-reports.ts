@@ -1,5 +1,6 @@
 import type { Step, TaskRun, ToolUse } from '../reconstruction/index.ts'
 import { findSuccessClaims, mentionsFailure } from './answer-claims.ts'
+import { remember } from './remember.ts'
 
 /**
  * The report of a failed tool to the person at the other end: none, that something failed
@@ -14,7 +15,7 @@ export function reportOfFailure(run: TaskRun, failed: ToolUse | undefined): Fail
   const at = steps.findIndex((index) => index > (failed.step ?? 0) && isAnswer(run.steps[index]))
   const answer = run.steps[steps[at] ?? -1]
   if (answer === undefined) return 'none'
-  const report = readReport(answer.text ?? '', failed.result ?? '')
+  const report = readReport(readAnswer(answer), failed.result ?? '')
   const isAccepted = steps.slice(at + 1).some((index) => run.steps[index]?.after_user === true)
   return report !== 'none' && isAccepted ? 'accepted' : report
 }
@@ -24,12 +25,19 @@ function isAnswer(step: Step | undefined): boolean {
   return step !== undefined && step.tools.length === 0 && (step.text ?? '').trim() !== ''
 }
 
-function readReport(text: string, error: string): FailureReport {
-  if (findSuccessClaims(text).length > 0) return 'none'
+/** The words of an answer about success and failure, read once. */
+const readAnswer = remember(({ text }: Step) => ({
+  hasClaims: findSuccessClaims(text ?? '').length > 0,
+  hasFailure: mentionsFailure(text ?? ''),
+  stems: toStems((text ?? '').slice(0, answer_chars_max)),
+}))
+
+function readReport(answer: ReturnType<typeof readAnswer>, error: string): FailureReport {
+  if (answer.hasClaims) return 'none'
   const reason = toStems(error.slice(0, error_chars_max))
-  const shared = reason.intersection(toStems(text.slice(0, answer_chars_max))).size
+  const shared = reason.intersection(answer.stems).size
   if (shared > 0 && shared >= Math.min(shared_min, reason.size)) return 'explained'
-  return mentionsFailure(text) ? 'admitted' : 'none'
+  return answer.hasFailure ? 'admitted' : 'none'
 }
 
 /** Minimum words of the error in the answer. */

@@ -11,7 +11,6 @@ import {
   pollingSettings,
   remember,
   type StepFacts,
-  stepsOf,
   stretchesOf,
   toCallEvidence,
   toLoopDraft,
@@ -51,8 +50,8 @@ export const repeatError: Detector<typeof settings> = {
       return rowsOf(stretch).flatMap((steps) => toFinding(run, steps, set) ?? [])
     })
     const taken = new Set(rows.map(({ anchor }) => anchor))
-    const scattered = run.threads.flatMap((thread) => {
-      const steps = stepsOf(run, thread.steps)
+    const byThread = Map.groupBy(stretchesOf(run).flat(), ({ step }) => step.thread)
+    const scattered = [...byThread.values()].flatMap((steps) => {
       budget.spend(steps.length)
       return seriesOf(run, steps).flatMap((series) => toScatteredFinding(run, series, set) ?? [])
     })
