@@ -1,3 +1,4 @@
+import { indexMarks } from '../../src/capabilities/detection/index.ts'
 import { toNodeReply } from '../../src/capabilities/traces/explorer/node-reply.ts'
 import { toOutline } from '../../src/capabilities/traces/explorer/outline.ts'
 import { buildTree } from '../../src/capabilities/traces/tree/build-tree.ts'
@@ -24,7 +25,13 @@ export async function measureOutline({
   rounds,
 }: Asked): Promise<OutlineRow> {
   const tree = buildTree(traceOf('agents', observations, of))
-  const about = { origin_ns: tree.origin_ns, details: new Map(), shown: 0, next_cursor: null }
+  const about = {
+    origin_ns: tree.origin_ns,
+    details: new Map(),
+    marksAt: indexMarks([]),
+    shown: 0,
+    next_cursor: null,
+  }
   const columns = () => JSON.stringify(toOutline(tree, { findings: [], whole: false }))
   const rows = () => JSON.stringify(tree.nodes.map((node) => toNodeReply(node, about)))
   const texts = { columns: columns(), rows: rows() }

@@ -52,6 +52,7 @@ const declarations = {
       'false_success',
       'hidden_tool_error',
       'repeated_work',
+      'claimed_not_called',
       'duplicate_side_effect',
       'premature_stop',
       'budget_exceeded',

@@ -105,7 +105,16 @@ describe('the worker', () => {
       status: 200,
       body: {
         ...{ task_id: 'looping', total: 1, is_current: true, not_checked: [] },
-        loops: [{ type: 'repeat_call', kind: 'loop', state: 'open', start_step: 0, repeats: 3 }],
+        loops: [
+          {
+            type: 'repeat_call',
+            kind: 'loop',
+            state: 'open',
+            start_step: 0,
+            step_number: 1,
+            repeats: 3,
+          },
+        ],
       },
     })
     expect(await findings(project, 'well')).toEqual([])
@@ -113,9 +122,27 @@ describe('the worker', () => {
     expect(task['verdict']).toMatchObject({
       worst_severity: 'medium',
       findings: { medium: 1, high: 0 },
-      root_cause: { type: 'repeat_call', step: 0 },
+      root_cause: {
+        ...{ type: 'repeat_call', step: 0, step_number: 1 },
+        ...{ trace_id: expect.any(String), observation_id: expect.any(String) },
+      },
       summary: expect.stringContaining('look'),
     })
+    const [loop] = await findings(project, 'looping')
+    const marks = [0, 1, 2].map((step) => ({
+      ...{ step, step_number: step + 1, findings: [loop?.finding_id] },
+    }))
+    const { body: timeline } = await api.get(
+      project,
+      '/tasks/looping/timeline?role=model_call,tool_call,tool_result',
+    )
+    const entries = timeline['entries'] as { role: string }[]
+    const callsOf = (wanted: string) => entries.filter(({ role }) => role === wanted).slice(0, 3)
+    expect(callsOf('model_call')).toMatchObject(marks)
+    expect(callsOf('tool_call')).toMatchObject(marks)
+    expect(callsOf('tool_result')).toMatchObject(marks)
+    const { body: uses } = await api.get(project, '/tasks/looping/tool-calls')
+    expect(uses['tool_calls']).toMatchObject(marks)
     const { body: well } = await api.get(project, '/tasks/well')
     expect(well['verdict']).toMatchObject({ worst_severity: null, root_cause: null })
   })
@@ -147,7 +174,9 @@ describe('the worker', () => {
     const { body } = await api.get(project, '/tasks/held/findings')
     expect(body['findings']).toEqual([])
     expect(body['not_checked']).toContainEqual({ detector: 'orphan', reason: held })
-    expect(await summaryOf('silent')).toMatch(/nothing wrong found; \d+ of \d+ checks did not run/)
+    expect(await summaryOf('silent')).toMatch(
+      /the checks that ran found nothing wrong; \d+ of \d+ checks did not run/,
+    )
   })
 
   test('reads the content of events that came before or after their spans', async () => {

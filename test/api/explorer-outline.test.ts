@@ -95,6 +95,22 @@ describe('an outline', () => {
       },
     ])
     expect(body.findings_total).toBe(1)
+    const { nodes } = (await api.get(path(trace_id, 'depth=5'))).body
+    const marksOf = (id: string) => {
+      const found = nodes.find((node: { node_id: string }) => node.node_id === id)
+      return [found.step, found.step_number, found.findings]
+    }
+    const steps = own.find(({ finding_id }) => finding_id === loop)
+    const [first, ...others] = steps?.places ?? []
+    const start = steps?.start_step ?? null
+    expect(marksOf(first?.observation_id ?? '')).toEqual([
+      ...[start, start === null ? null : start + 1],
+      [loop],
+    ])
+    for (const { observation_id } of others.slice(0, 1)) {
+      expect(marksOf(observation_id)[2]).toEqual([loop])
+    }
+    expect(marksOf('lost')).toEqual([null, null, []])
   })
 
   test('shows of a finding what the query language shows to the same key, without its evidence', async () => {

@@ -153,6 +153,7 @@ describe('GET /api/v1/tasks/{task_id}/timeline', () => {
       },
       observation_id: '0000000000000000',
       trace_id: first.trace_id,
+      ...{ step: 0, step_number: 1, findings: [] },
       end_time: isoFromNs(start_ns + 1_000_000_001n),
       type: 'generation',
       name: 'chat m-1',

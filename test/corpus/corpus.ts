@@ -4,6 +4,7 @@ import { historyRuns } from './context-history.ts'
 import { lostContextRuns } from './context-lost.ts'
 import { answerRuns } from './failures-answers.ts'
 import { callRuns } from './failures-calls.ts'
+import { claimRuns } from './failures-claims.ts'
 import { budgetRuns, endingRuns } from './failures-endings.ts'
 import { providerRuns } from './failures-provider.ts'
 import { toolRuns } from './failures-tools.ts'
@@ -47,6 +48,7 @@ export const corpus: readonly LabelledRun[] = [
   ...callRuns,
   ...toolRuns,
   ...endingRuns,
+  ...claimRuns,
   ...lostContextRuns,
   ...factRuns,
   ...historyRuns,

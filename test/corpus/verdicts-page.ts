@@ -1,5 +1,6 @@
 import { findingKinds } from '../../src/model/finding-kind.ts'
 import { isMedium, scores, type TypeScore, type Verdict } from './measure.ts'
+import { serviceSection } from './service-section.ts'
 
 /** The reference page of the detectors' findings in the labelled runs. */
 export function verdictsPage(verdicts: readonly Verdict[]): string {
@@ -25,13 +26,14 @@ export function verdictsPage(verdicts: readonly Verdict[]): string {
     '| `unsupported_value`: invented values that are flagged, recall | 1.000 | 5 of 54 (0.09) |',
     '| `unsupported_value`: flags that are right, precision | 1.000 | 6 of 6 |',
     '',
-    'No other detector has been measured on data of others. The blind figures of `unsupported_value` are in',
+    'All detectors were measured on [runs of customer-service agents](#customer-service-agents). The blind figures of `unsupported_value` are in',
     '[how often verification is right](verification.md). `GET /api/v1/feedback/detector-precision` has those of your project.',
     '',
     `${verdicts.length} runs: ${verdicts.length - healthy.length} with trouble, ${healthy.length} similar healthy ones.`,
     `Healthy runs with a finding of medium or above: **${flagged.length}**.`,
     '',
     ...findingKinds.flatMap((kind) => table(kind, rows)),
+    ...serviceSection(),
     ...confusion(verdicts),
     ...list('Missed', verdicts.flatMap(missedLines)),
     ...list('Found and not labelled', verdicts.flatMap(wrongLines)),

@@ -38,6 +38,8 @@ export type FindingDraft = {
   /** Cost of the calls that were wasted. */
   wasted_tokens: number
   wasted_nano_dollars: bigint
+  /** These calls, as indexes in `TaskRun.calls`; overlapping findings count a call once. */
+  wasted_calls?: readonly number[]
   /** True if a later step shows that the task recovered. */
   recovered: boolean
   /** 0–1. */
@@ -50,6 +52,9 @@ export type FindingDraft = {
  * `history`: all messages, also those that only the provider holds. `tool_outcomes`: whether tool uses succeeded, which spans without content report too.
  */
 export type Need = 'arguments' | 'results' | 'tool_outcomes' | 'texts' | 'history'
+
+/** The reason of a detector that needs what an earlier part of a rewritten history said. */
+export const historyDroppedReason = 'the client dropped a part of the history'
 
 /** Limits the work of one detector on one run. */
 export type WorkBudget = {

@@ -38,9 +38,11 @@ export {
   notCheckedSchema,
   type ShownFinding,
   shownFinding,
+  toStepNumber,
 } from './findings/finding.ts'
 export { expireClaimFindings, openFindingsRetention } from './findings/findings-retention.ts'
 export { detectionOf, findingsOf, findingsOfTasks } from './findings/findings-store.ts'
+export { indexMarks, type MarksAt, markFields } from './findings/place-marks.ts'
 export { markDue, markKnownDue } from './findings/tasks-store.ts'
 export { severityNumber } from './findings/verdict.ts'
 export { type ContextJudge, type JudgeSettings, openJudge } from './judge/context-judge.ts'

@@ -8,7 +8,12 @@ import { dollarsSchema } from '../../model/named-schemas.ts'
 import { taskRuleOf, taskRuleSchema } from '../../model/task-rules.ts'
 import { defineRoute, type Route } from '../../platform/http/index.ts'
 import type { Kysely, TaskTables } from '../../platform/relational/index.ts'
-import { type ContextJudge, type DetectionDb, severities } from '../detection/index.ts'
+import {
+  type ContextJudge,
+  type DetectionDb,
+  severities,
+  toStepNumber,
+} from '../detection/index.ts'
 import type { ObservationStore } from '../storage/index.ts'
 import { callSumFields, callSumsFrom } from './call-sums.ts'
 import { type CallReads, findJoinedTask, readJoinedTask } from './joined-task.ts'
@@ -131,7 +136,14 @@ const verdictSchema = z
       .strictObject({
         finding_id: z.uuid(),
         type: z.string(),
-        step: z.int().nonnegative().nullable().describe('Number of the step, from 0.'),
+        step: z.int().nonnegative().nullable().describe('Index of the step, from 0.'),
+        step_number: z
+          .int()
+          .positive()
+          .nullable()
+          .describe('Number of the step, from 1, as in sentences.'),
+        trace_id: z.guid().nullable().describe('Trace of its first observation.'),
+        observation_id: z.string().nullable().describe('Its first observation.'),
         evidence: z.record(z.string(), z.unknown()),
       })
       .meta({ id: 'RootCause' })
@@ -276,7 +288,13 @@ function verdictOf(row: TaskRow): z.input<typeof verdictSchema> | null {
   return {
     ...{ summary, findings, recovered, detected_at, wasted_tokens, values },
     worst_severity: severities[worst_severity - 1] ?? null,
-    root_cause: root_cause && { ...root_cause, evidence: { ...root_cause.evidence } },
+    root_cause: root_cause && {
+      ...root_cause,
+      step_number: toStepNumber(root_cause.step),
+      trace_id: root_cause.trace_id ?? null,
+      observation_id: root_cause.observation_id ?? null,
+      evidence: { ...root_cause.evidence },
+    },
     wasted_cost_usd: shownDollars(wasted_cost_usd),
   }
 }

@@ -4,6 +4,7 @@ import { problem } from '../../kernel/problem.ts'
 import { callCostFields } from '../../model/call-cost.ts'
 import { dollarsSchema, record } from '../../model/named-schemas.ts'
 import { outcomes, statuses, traceIdSchema, usageSources } from '../../model/observation.ts'
+import { markFields } from '../detection/index.ts'
 import { instantSchema } from './task.ts'
 
 /** Kinds of timeline entries. */
@@ -82,6 +83,7 @@ const modelCallSchema = record('ModelCallEntry', {
   role: z.literal('model_call').describe('A model call.'),
   ...anyEntry,
   ...ofObservation,
+  ...markFields,
   end_time: instantSchema.describe('End of the call.'),
   type: z.enum(['generation', 'embedding']).describe('Kind of model call.'),
   name: z.string().describe('The name of the observation.'),
@@ -118,6 +120,7 @@ const toolCallEntrySchema = record('ToolCallEntry', {
   role: z.literal('tool_call').describe('A tool call: requested by a model, or observed to run.'),
   ...anyEntry,
   ...ofObservation,
+  ...markFields,
   tool_call_id: z.string().describe('The id that the model gave; may be empty.'),
   tool_name: z.string().describe('The tool.'),
   arguments: z.string().describe('The arguments as the model wrote them.'),
@@ -147,6 +150,7 @@ const toolResultEntrySchema = record('ToolResultEntry', {
     .describe('A tool result: the tool ended, or a client sent its result.'),
   ...anyEntry,
   ...ofObservation,
+  ...markFields,
   tool_call_id: z.string().describe('The id that the tool or the client gave; may be empty.'),
   tool_name: z.string().nullable().describe('null when the requesting call is not in the task.'),
   content: z.string().describe('Output of the tool, as recorded or as sent to the model.'),
@@ -207,7 +211,12 @@ export const timelineEntrySchema = z
     stateChangeSchema,
   ])
   .meta({ id: 'TimelineEntry' })
-export type TimelineEntry = z.infer<typeof timelineEntrySchema>
+export type MarkedEntry = z.infer<typeof timelineEntrySchema>
+
+type Unmarked<Entry> = Entry extends unknown ? Omit<Entry, keyof typeof markFields> : never
+
+/** An entry before its step and findings are added. */
+export type TimelineEntry = Unmarked<MarkedEntry>
 
 /** Position of an entry in the timeline: entries are ordered by these fields, first to last. */
 export type TimelinePosition = {

@@ -1,4 +1,5 @@
 import { shownDollars } from '../../kernel/dollars.ts'
+import type { TaskRun } from '../detection/reconstruction/index.ts'
 import type { TimelineSums } from '../storage/index.ts'
 import { createTimelineBuilder } from './build-timeline.ts'
 import type { TaskEventRow } from './store.ts'
@@ -30,6 +31,8 @@ type Timeline = { task: TaskExtent; events: readonly TaskEventRow[] }
 
 type TimelinePage = {
   entries: TimelineEntry[]
+  /** The run of the whole task; undefined where only a part was read. */
+  run: TaskRun | undefined
   totals: RunningTotals
   total: number
   /** Whether `total` and `totals` are exact. */
@@ -68,6 +71,7 @@ export async function readTimelinePage(
   const { shown, settled, wanted } = page
   return {
     entries: shown.map(({ entry }) => entry),
+    run: window.start === undefined ? window.run : undefined,
     ...(window.start === undefined && window.frontier === undefined
       ? {
           totals: settled.at(-1)?.entry.running ?? noTotals,

@@ -7,6 +7,8 @@ import {
 } from '../../model/list-query.ts'
 import { record } from '../../model/named-schemas.ts'
 import { defineRoute, type Route } from '../../platform/http/index.ts'
+import { findingsOf, indexMarks } from '../detection/index.ts'
+import { markEntries } from './entry-marks.ts'
 import { findTaskEvents, type TaskEventRow, type TaskRow } from './store.ts'
 import { type TaskDeps, taskNamed, taskPath } from './task.ts'
 import {
@@ -52,7 +54,9 @@ export function getTaskTimeline(deps: TaskDeps): Route {
         { task: extentOf(task), events },
         { ...query, after, text_length_max: maxTextLength },
       )
-      const { entries, totals, total, is_exact, end } = page
+      const { totals, total, is_exact, end } = page
+      const marks = indexMarks(await findingsOf(deps.db, task))
+      const entries = markEntries(page.entries, page.run, marks)
       return {
         ...{ task_id, entries, totals, total },
         ...(is_exact ? {} : { total_is_exact: false as const }),

@@ -10,6 +10,13 @@ import {
 import { record } from '../../model/named-schemas.ts'
 import { traceIdSchema } from '../../model/observation.ts'
 import { defineRoute, type Route } from '../../platform/http/index.ts'
+import {
+  findingsOf,
+  indexMarks,
+  type MarksAt,
+  markFields,
+  toStepNumber,
+} from '../detection/index.ts'
 import type { TaskRun, ToolUse } from '../detection/reconstruction/index.ts'
 import { instantSchema, type TaskDeps, taskNamed, taskPath } from './task.ts'
 import { cursorAfter, pageEndIn, toolSourceSchema } from './timeline-entry.ts'
@@ -45,10 +52,11 @@ export function getTaskToolCalls(deps: TaskDeps): Route {
         matches: (use) => matches(use, query),
       })
       const { run, uses, end, all, is_exact, numbers } = page
+      const marksAt = indexMarks(await findingsOf(deps.db, task))
       return {
         task_id,
         content: run.content,
-        tool_calls: uses.map((use) => toToolCall(run, use, numbers)),
+        tool_calls: uses.map((use) => toToolCall(run, use, { numbers, marksAt })),
         tools: toolSums(is_exact ? all : uses),
         total: page.total,
         ...(is_exact ? {} : { total_is_exact: false as const }),
@@ -122,7 +130,9 @@ const toolCallSchema = record('ToolCall', {
     .nullable()
     .describe('`call`: no result came; `result`: no call requested it; null: neither.'),
   read_from: toolSourceSchema,
-  step: count.nullable().describe('Number of the requesting step, from 0; null when not recorded.'),
+  step: count.nullable().describe('Index of the requesting step, from 0; null when not recorded.'),
+  step_number: markFields.step_number,
+  findings: markFields.findings,
   thread: count.describe(
     'Number of the thread of the history, from 0; branches have further threads.',
   ),
@@ -204,11 +214,16 @@ const maxToolTextChars = 4_000
 
 /** Returns all tool calls of a run as the API shows them, in order. */
 export function toolCallsOf(run: TaskRun): z.input<typeof toolCallSchema>[] {
-  return sortUses(run.tools).map(({ use }) => toToolCall(run, use))
+  return sortUses(run.tools).map(({ use }) => toToolCall(run, use, { marksAt: indexMarks([]) }))
 }
 
 /** Shapes a tool use for a reply. */
-function toToolCall(run: TaskRun, use: ToolUse, numbers?: Numbers): z.input<typeof toolCallSchema> {
+function toToolCall(
+  run: TaskRun,
+  use: ToolUse,
+  { numbers, marksAt }: { numbers?: Numbers; marksAt: MarksAt },
+): z.input<typeof toolCallSchema> {
+  const step = use.step === null ? null : use.step + (numbers?.step_offset ?? 0)
   return {
     tool_call_id: use.tool_call_id,
     name: use.name,
@@ -220,7 +235,9 @@ function toToolCall(run: TaskRun, use: ToolUse, numbers?: Numbers): z.input<type
     latency_ms: use.latency_ms,
     orphan: use.orphan,
     read_from: use.read_from ?? 'call',
-    step: use.step === null ? null : use.step + (numbers?.step_offset ?? 0),
+    step,
+    step_number: toStepNumber(step),
+    findings: marksAt(use.asked_by).findings,
     thread: numbers?.threads[use.thread] ?? use.thread,
     agent_name: run.threads[use.thread]?.agent_name ?? '',
     asked_at: isoFromNs(use.asked_at),

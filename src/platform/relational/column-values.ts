@@ -40,6 +40,9 @@ export type TaskVerdict = {
     finding_id: string
     type: string
     step: number | null
+    /** Its first observation; absent in verdicts of earlier versions. */
+    trace_id?: string | null
+    observation_id?: string | null
     evidence: { readonly [key: string]: unknown }
   } | null
   summary: string

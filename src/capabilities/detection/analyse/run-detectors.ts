@@ -233,6 +233,13 @@ export function applyLoopPrecedence(
     .map((finding) => nameOthers(finding, also))
 }
 
+/** Attempts with other steps between are weaker than a pattern that explains those steps too. */
+function strengthOf({ type, repeats, start_step, end_step }: FindingDraft): number {
+  const steps = (end_step ?? 0) - (start_step ?? 0) + 1
+  const isScattered = type === 'repeat_error' && repeats !== null && steps > repeats
+  return strength.indexOf(isScattered ? 'similar_call' : type)
+}
+
 type Span = { finding: FindingDraft; thread: number; steps: readonly Step[] }
 
 function isRanked({ kind, type }: FindingDraft): boolean {
@@ -240,10 +247,7 @@ function isRanked({ kind, type }: FindingDraft): boolean {
 }
 
 function compareStrength(one: FindingDraft, other: FindingDraft): number {
-  return (
-    strength.indexOf(one.type) - strength.indexOf(other.type) ||
-    (one.start_step ?? 0) - (other.start_step ?? 0)
-  )
+  return strengthOf(one) - strengthOf(other) || (one.start_step ?? 0) - (other.start_step ?? 0)
 }
 
 function indexSteps(run: TaskRun): Map<string, Step> {

@@ -8,6 +8,7 @@ import { conversationReset } from './context/conversation-reset.ts'
 import { lostContext } from './context/lost-context.ts'
 import { repeatedQuestion } from './context/repeated-question.ts'
 import { budgetExceeded } from './failures/budget-exceeded.ts'
+import { claimedNotCalled } from './failures/claimed-not-called.ts'
 import { duplicateSideEffect } from './failures/duplicate-side-effect.ts'
 import { emptyCompletion } from './failures/empty-completion.ts'
 import { falseSuccess } from './failures/false-success.ts'
@@ -59,6 +60,7 @@ export const failureDetectors: readonly Detector[] = [
   falseSuccess,
   hiddenToolError,
   repeatedWork,
+  claimedNotCalled,
   duplicateSideEffect,
   prematureStop,
   budgetExceeded,

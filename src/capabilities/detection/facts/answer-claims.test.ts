@@ -15,6 +15,10 @@ describe('sentences', () => {
     ])
   })
 
+  test('do not end at an abbreviation', () => {
+    expect(splitSentences('It is in the U.S. store. Done.')).toHaveLength(2)
+  })
+
   test('of a long text are read at both ends', () => {
     const text = `First. ${'filler '.repeat(2_000)}. Last one.`
     expect(splitSentences(text)[0]).toBe('first.')
@@ -32,6 +36,7 @@ describe('a claim of success', () => {
     '订单已完成。',
     '✅ Deployment complete!',
     'Version 7 is now live.',
+    'Your order is paid and will be posted.',
   ])('%s', (text) => {
     expect(findSuccessClaims(text)).toHaveLength(1)
   })
@@ -40,6 +45,7 @@ describe('a claim of success', () => {
     'I have not updated the address.',
     'It may have been sent.',
     'If it was sent, you will see it.',
+    'Once you confirm, the order is placed and paid.',
     'Has it been sent?',
     'I tried, and it has been sent, but I could not confirm it.',
     'It was already sent.',

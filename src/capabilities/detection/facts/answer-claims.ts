@@ -11,7 +11,7 @@ const text_chars_max = 4_000
 export function splitSentences(text: string): string[] {
   const prose = removeCode(keepEnds(text)).replace(quoted, ' ').toLowerCase().replaceAll('’', "'")
   return prose
-    .split(/(?<=[.!?…。！？])\s+|[。！？]|\n+/u)
+    .split(/(?<=[.!?…。！？])(?<!\b\p{L}\.\p{L}\.)\s+|[。！？]|\n+/u)
     .map((sentence) => sentence.trim())
     .filter((sentence) => sentence !== '' && !sentence.startsWith('>'))
 }
@@ -37,7 +37,25 @@ export function findSuccessClaims(text: string): string[] {
   const sentences = splitSentences(text)
   if (sentences.some((sentence) => hasAny(sentence, admissions))) return []
   return sentences.filter(
-    (sentence) => hasAny(sentence, successes) && !hasAny(sentence, doubts) && !isAsked(sentence),
+    (sentence) => !isAsked(sentence) && !conditions.test(sentence) && hasClaim(sentence),
+  )
+}
+
+/** A doubt belongs to its clause: “it is paid, and will be posted” claims the payment. */
+function hasClaim(sentence: string): boolean {
+  return sentence
+    .split(/,\s|;| and | but | und | aber | et | y /)
+    .some((clause) => hasAny(clause, successes) && !hasAny(clause, doubts))
+}
+
+/** A condition applies to the whole sentence. */
+const conditions =
+  /\b(?:if|once|when|unless|until|falls|sobald|wenn|dès|si|cuando|as soon as|before|after)\b|如果/
+
+/** Tells whether a text says that something failed, is missing or is not so; questions count too. */
+export function mentionsFailure(text: string): boolean {
+  return splitSentences(text).some(
+    (sentence) => hasAny(sentence, admissions) || negations.some((no) => no.test(sentence)),
   )
 }
 
@@ -84,6 +102,13 @@ const successes: readonly RegExp[] = [
   /成功|已完成|已发送|已预订|已创建/,
 ]
 
+const negations: readonly RegExp[] = [
+  /\b(?:not|no|none|never|only|without|cannot|neither|nor)\b|n't\b/,
+  /\b(?:failed|fails|refused|expired|ran out|sold out|full|closed|taken|gone)\b/,
+  /\b(?:nicht|kein|keine[nmrs]?|nur|leider)\b|\bne \p{L}+ (?:pas|plus|que)\b/u,
+  /(?<!\p{L})(?:no se|no es|no hay|solo|sólo|aucune?|impossible)(?!\p{L})|没|不|未|只/u,
+]
+
 /** Negations, hedges, conditions and future forms. */
 const doubts: readonly RegExp[] = [
   /\b(?:not|no|never|without|n't|cannot)\b|n't\b/,
@@ -104,7 +129,7 @@ const admissions: readonly RegExp[] = [
   /\b(?:unable|unfortunately|unsuccessful|impossible|not possible|however|still (?:fails|failing))\b/,
   /\b(?:an|the|this|same|with|returned|got|hit) (?:\w+ )?errors?\b|\berror (?:occurred|while|when)\b/,
   /\b(?:ran into|encountered|there was|there is|there were|issue with|problem with)\b/,
-  /\b(?:timed out|is down|was down|unavailable|not available|not found|denied|rejected|declined)\b/,
+  /\b(?:timed out|is down|was down|unavailable|not available|not found|denied|rejected|declined|refused)\b/,
   /\b(?:konnte|könnte|leider|fehlgeschlagen|fehler|nicht möglich|gescheitert)\b/,
   /(?<!\p{L})(?:impossible|malheureusement|échoué|échec|erreur|pas pu)(?!\p{L})/u,
   /(?<!\p{L})(?:lamentablemente|no pude|no he podido|no se pudo|falló|imposible)(?!\p{L})/u,

@@ -3,7 +3,7 @@ import type { Message, Place, TaskRun } from '../reconstruction/index.ts'
 import { type Answer, type Dialogue, type Dialogues, readDialogues } from './dialogues.ts'
 import { toContextDraft } from './drafts.ts'
 import { placeOf } from './finding-parts.ts'
-import { ownVoiceOf, sentencesOf, wordsOf } from './prose.ts'
+import { mentions, ownVoiceOf, sentencesOf, wordsOf } from './prose.ts'
 import { remember } from './remember.ts'
 import { factValueOf, readAskedKeys } from './statements/values.ts'
 
@@ -59,10 +59,13 @@ function readDialogue(run: TaskRun, dialogue: Dialogue, budget: WorkBudget) {
   const reading = { run, dialogue, budget, found, replies: new Map(), asked: new Set<string>() }
   for (const answer of dialogue.answers) {
     budget.spend(1)
-    if (!answer.step.is_partial && answer.message.text.includes('?')) readAnswer(reading, answer)
+    if (!answer.step.is_partial && mayAsk.test(answer.message.text)) readAnswer(reading, answer)
   }
   return found
 }
+
+/** Answers without any of these ask for nothing. */
+const mayAsk = /[?？]|\b(?:need|please|kindly|tell me|give me|let me know)\b/i
 
 function readAnswer(reading: DialogueReading, answer: Answer): void {
   const questions = readQuestions(answer.message)
@@ -89,7 +92,7 @@ function findAnswered(
   const fact = findAskedFact(reading, answer, question)
   const reply = question.is_settled ? replies.get(question.words) : undefined
   const known = fact ?? (reply !== undefined && isLater(reading, reply, answer) ? reply : undefined)
-  if (known === undefined || isReopened(reading, known, answer)) return undefined
+  if (known === undefined || isReopened(reading, { known, answer, question })) return undefined
   const was_asked = [question.words, ...question.keys].some((key) => asked.has(key))
   return { answer, question, known, was_asked }
 }
@@ -164,14 +167,13 @@ const evasive =
  */
 function isReopened(
   { run, dialogue, budget }: DialogueReading,
-  known: KnownAnswer,
-  answer: Answer,
+  { known, answer, question }: { known: KnownAnswer; answer: Answer; question: Question },
 ): boolean {
   const { messages, thread } = dialogue
   const between = messages.slice(Math.max(0, known.said_at + 1), answer.at)
   budget.spend(between.length + run.tools.length)
   return (
-    between.some(isReopening) ||
+    between.some((message) => isReopening(message, question)) ||
     agentReopens.test(answer.message.text.slice(0, reopening_chars_max)) ||
     run.tools.some(
       ({ thread: of, fault, step }) =>
@@ -182,15 +184,38 @@ function isReopened(
 
 const reopening_chars_max = 2_000
 
-function isReopening({ role, text, is_harness = false }: Message): boolean {
+function isReopening({ role, text, is_harness = false }: Message, question: Question): boolean {
   if (is_harness) return false
   const said = text.slice(0, reopening_chars_max)
-  if (role === 'user') return userReopens.test(said)
+  if (role === 'user') return userReopens.test(said) || isChanged(said, question)
   return role === 'tool' ? toolFails.test(said) : agentReopens.test(said)
 }
 
+/** The user begins another matter, for which the agent may ask everything again. */
 const userReopens =
-  /\b(?:another|second|different|start over|wrong|chang(?:e|ed|ing)|actually|mistake|one more|instead|forget|correction|also|too|other|ask me|new (?:order|booking|request|question|topic|one|customer|account|trip|reservation|ticket|case|issue)|not (?:that|this)|noch eine?n?|andere[rsn]?|falsch|doch)\b/i
+  /\b(?:another|second|start over|one more|ask me|new (?:order|booking|request|question|topic|one|customer|account|trip|reservation|ticket|case|issue)|not (?:that|this)|noch eine?n?|andere[rsn]?)\b/i
+
+/**
+ * Tells whether the user changes the answer to a question: the sentence with a word of change has a
+ * value, is about the question, or says nothing else. “I need a receipt too” changes nothing.
+ */
+function isChanged(said: string, { words, keys }: Question): boolean {
+  if (!changeWords.test(said)) return false
+  const topics = [...keys, ...words.split(' ').filter((word) => word.length >= topic_chars_min)]
+  return sentencesOf(said).some(
+    (sentence) =>
+      changeWords.test(sentence) &&
+      (/[\d@]/.test(sentence) ||
+        wordsOf(sentence).length <= remark_words_max ||
+        topics.some((topic) => mentions(sentence, topic))),
+  )
+}
+
+const topic_chars_min = 4
+const remark_words_max = 4
+const changeWords =
+  /\b(?:different|wrong|chang(?:e|ed|ing)|actually|mistake|instead|forget|correction|also|too|other|falsch|doch)\b/i
+
 const toolFails =
   /\b(?:not found|no (?:such|match|result|record|order|booking|user|customer)|invalid|does(?:n't| not) exist|unknown|error|fail(?:ed|ure)?|mismatch|denied|incorrect|expired)\b/i
 
@@ -244,21 +269,38 @@ const readQuestions: (message: Message) => readonly Question[] = remember(({ tex
     .flatMap((sentence) => {
       const words = selectSignificantWords(sentence).join(' ')
       if (words === '') return []
-      const keys = other.test(sentence) ? [] : readAskedKeys(sentence)
-      return [
-        { sentence, words, keys, is_settled: isQuestion(sentence) && !changing.test(sentence) },
-      ]
+      const keys = isForValue(sentence) ? readAskedKeys(sentence) : []
+      return [{ sentence, words, keys, is_settled: isSettled(sentence) }]
     }),
 )
 
 const questions_max = 20
+
+/** Tells whether a question asks for something that stays the same, and not for consent. */
+function isSettled(sentence: string): boolean {
+  return isQuestion(sentence) && !changing.test(sentence) && !consent.test(sentence)
+}
+
+/** Asks whether something is right, or may be done: a question about a proposal, not about a fact. */
+const consent =
+  /^(?:(?:and|so|then|but|great|perfect|sure|thanks?|ok(?:ay)?),? )?(?:would you (?:like|prefer|want)|do you (?:want|wish|agree|accept)|are you (?:sure|happy|fine)|would (?:that|it|this)|will that|is (?:that|this|it)|are (?:those|these)|does (?:that|this|it)|have i|did i|möchten sie|möchtest du|wollen sie|soll(?:en)? (?:ich|wir)|passt|stimmt|voulez-vous|souhaitez-vous|c'est|quiere|desea|le parece)\b|^(?:and )?(?:right|all right|alright|agreed|yes|no|shall we|deal|good|so|einverstanden|in ordnung|d'accord|de acuerdo|vale)\W*$|(?:,| –| —|-) ?(?:right|correct|yes|no|ok|okay|is it|isn't it|nicht wahr|oder|n'est-ce pas|verdad)\W*$/i
+
+/** Tells whether a sentence asks for a value: by a question word, by a request, or by its name alone. */
+function isForValue(sentence: string): boolean {
+  if (other.test(sentence) || consent.test(sentence)) return false
+  return isRequest(sentence) || wanting.test(sentence)
+}
+
+/** Words that ask for a value. A question without one (“is your flight full?”) asks about it. */
+const wanting =
+  /\b(?:what|which|when|where|who|whose|how|may i (?:have|get|know|ask|see)|(?:can|could|may) i (?:please )?(?:have|get|take|note)|(?:can|could|will|would) you (?:please |kindly |also |just |first )*(?:provide|share|tell|give|send|enter|specify|state|remind|let|type|repeat|name|write)|do you (?:have|know|remember)|need|provide|tell me|give me)\b|^(?:and )?(?:your|the) /i
 
 function isQuestion(sentence: string): boolean {
   return /[?？]["'”’)\]]*$/.test(sentence)
 }
 
 function isRequest(sentence: string): boolean {
-  return /^(?:please|kindly)\b.{0,40}\b(?:provide|share|tell|give|send|enter|specify|state)\b|^(?:i(?:'ll)? (?:still )?need|i will need|tell me|give me|let me know)\b/i.test(
+  return /(?:^|, )(?:please|kindly)\b.{0,40}\b(?:provide|share|tell|give|send|enter|specify|state)\b|(?:^|, |\b(?:but|so|first|then) )(?:i(?:'ll)? (?:still |also )?need|i will need|tell me|give me|let me know)\b/i.test(
     sentence,
   )
 }

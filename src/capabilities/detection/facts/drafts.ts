@@ -76,11 +76,19 @@ export function toCallEvidence(uses: readonly ToolUse[]): Evidence[] {
 const names_max = 3
 const name_chars_max = 60
 
-/** Lists the first few tool names for a sentence, each once. */
+/** Lists the first few tool names for a sentence, each once: `f`, `f and g`, `f, g, h and 2 more`. */
 export function listToolNames(uses: readonly ToolUse[]): string {
   const names = [...new Set(uses.map(({ name }) => cutText(name, name_chars_max)))]
-  const shown = names.slice(0, names_max).join(', ')
-  return names.length > names_max ? `${shown} and ${names.length - names_max} more` : shown
+  const more = names.length > names_max ? [`${names.length - names_max} more`] : []
+  const shown = [...names.slice(0, names_max), ...more]
+  const last = shown.pop() ?? ''
+  return shown.length === 0 ? last : `${shown.join(', ')} and ${last}`
+}
+
+/** Begins a sentence about calls: `f was called`, `f and g were called`. */
+export function tellCalls(uses: readonly ToolUse[]): string {
+  const isOne = new Set(uses.map(({ name }) => name)).size <= 1
+  return `${listToolNames(uses)} ${isOne ? 'was' : 'were'} called`
 }
 
 type Repetition = {

@@ -32,8 +32,13 @@ function keepEnds(steps: readonly number[]): readonly number[] {
   return [...steps.slice(0, half), ...steps.slice(steps.length - half)]
 }
 
-/** Wasted tokens, input and output, and their cost in billionths of a dollar. */
-export type Waste = { wasted_tokens: number; wasted_nano_dollars: bigint }
+/** Wasted tokens, input and output, and their cost in billionths of a dollar; the calls, if known. */
+export type Waste = {
+  wasted_tokens: number
+  wasted_nano_dollars: bigint
+  /** Indexes in `TaskRun.calls`, so that overlapping findings count a call once. */
+  wasted_calls?: readonly number[]
+}
 
 /**
  * Returns the cost of the model calls of these steps: tokens in and out, and billionths of a
@@ -49,14 +54,14 @@ export function wasteOfSteps(run: TaskRun, steps: Iterable<number>): Waste {
 }
 
 /** Largest waste that JSON and the columns of findings hold. Senders choose the counts of calls. */
-const waste_max: Waste = {
+const waste_max = {
   wasted_tokens: Number.MAX_SAFE_INTEGER,
   wasted_nano_dollars: nanoDollarsFrom(String(dollars_max)),
 }
 
 /** Returns the cost of calls, including failed calls without a step, up to `waste_max`. */
 export function wasteOfCalls(run: TaskRun, calls: ReadonlySet<number>): Waste {
-  const waste: Waste = { wasted_tokens: 0, wasted_nano_dollars: 0n }
+  const waste = { wasted_tokens: 0, wasted_nano_dollars: 0n, wasted_calls: [...calls] }
   for (const index of calls) {
     const call = run.calls[index]
     if (call === undefined) continue
@@ -81,6 +86,13 @@ const eased: Record<Severity, Severity> = {
 /** Lowers the severity of a recovered finding by half. */
 export function easeSeverity(severity: Severity, recovered: boolean): Severity {
   return recovered ? eased[severity] : severity
+}
+
+/** Limits a severity to low if all faults of these uses are guessed from their first words. */
+export function limitGuess(severity: Severity, uses: readonly ToolUse[]): Severity {
+  const faulty = uses.filter(({ fault }) => fault !== null)
+  const isGuess = faulty.length > 0 && faulty.every(({ is_guessed = false }) => is_guessed)
+  return isGuess && severityRank(severity) > severityRank('low') ? 'low' : severity
 }
 
 /** Returns 0 for `info` up to 4 for `critical`, for comparison and sorting. */

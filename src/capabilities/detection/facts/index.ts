@@ -11,18 +11,22 @@ export {
   readDialogues,
   selectEffective,
 } from './dialogues.ts'
+export { type DoneClaim, findDoneClaims, readClaimedCount } from './done-claims.ts'
 export {
   getRepetitionConfidence,
   listToolNames,
+  tellCalls,
   toCallEvidence,
   toContextDraft,
   toFailureDraft,
   toLoopDraft,
 } from './drafts.ts'
+export { reportOfFailure } from './failure-reports.ts'
 export {
   callOf,
   countTimes,
   cutText,
+  limitGuess,
   noWaste,
   placeKey,
   placeOf,
@@ -72,6 +76,6 @@ export {
   turnsOf,
   usesOfSteps,
 } from './thread-course.ts'
-export { effectOfTool, isAcknowledged, natureOfTool } from './tool-effect.ts'
+export { effectOfTool, isAcknowledged, isReadingName, natureOfTool } from './tool-effect.ts'
 export { findTroubles, isRecovered, type ToolTrouble } from './tool-troubles.ts'
 export { argumentsOf, commandOf, wordsOfTool } from './tool-words.ts'

@@ -61,7 +61,7 @@ function splitSentences(line: string): string[] {
 function endsInAbbreviation(before: string): boolean {
   const word = /([\p{L}.]{1,8}|\d{1,3})$/u.exec(before)?.[1]?.toLowerCase() ?? ''
   if (/^\d+$/.test(word)) return before.trim() === word
-  return abbreviations.has(word) || /^\p{L}$/u.test(word)
+  return abbreviations.has(word) || /^(?:\p{L}\.)*\p{L}$/u.test(word)
 }
 
 /** Returns the words of a text in lower case, including numbers. */

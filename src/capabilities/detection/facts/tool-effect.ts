@@ -54,6 +54,12 @@ function effectOfName({ name, result }: ToolUse): ToolEffect {
   return readingVerbs.has(verb) ? 'reads' : 'changes'
 }
 
+/** Tells whether the first known verb of a tool's name reads; false for a name without one. */
+export function isReadingName(name: string): boolean {
+  const verb = wordsOfTool(name).find((word) => readingVerbs.has(word) || changingVerbs.has(word))
+  return verb !== undefined && readingVerbs.has(verb)
+}
+
 const acknowledgement_chars_max = 80
 const acknowledgement =
   /^\W{0,4}(ok|done|success|accepted)\b|\b(created|updated|saved|deleted|written|sent|added|removed|moved|booked|cancelled|edited)\b|"(ok|success)": ?true/i

@@ -43,6 +43,11 @@ export const findingSchema = z
       .describe('`recovered`: a later call resolved it. `withdrawn`: a late call disproved it.'),
     summary: z.string().describe('One sentence, based on the evidence.'),
     start_step: step.describe('Step at which it starts, counted from 0; null without a step.'),
+    step_number: z
+      .int()
+      .positive()
+      .nullable()
+      .describe('The same step, counted from 1, as in sentences.'),
     end_step: step,
     period: step.describe('Steps of one iteration of a loop.'),
     repeats: step.describe('Number of occurrences.'),
@@ -79,8 +84,14 @@ export function shownFinding(finding: Finding): ShownFinding {
   const { project_id: _project, trace_ids: _traces, wasted_cost_usd, places, ...shown } = finding
   return {
     ...shown,
+    step_number: toStepNumber(shown.start_step),
     places: [...places],
     evidence: { ...finding.evidence },
     wasted_cost_usd: shownDollars(wasted_cost_usd),
   }
+}
+
+/** Returns the number of a step as people count, from 1; null without a step. */
+export function toStepNumber(step: number | null): number | null {
+  return step === null ? null : step + 1
 }

@@ -30,6 +30,8 @@ export type Analysis = {
   checks: number
   /** Values of the answers; null if no detector checked them. */
   values: ValueCounts | null
+  /** The calls that each finding wasted, by `finding_id`. */
+  wasted_calls: ReadonlyMap<string, readonly number[]>
   /** False for a detector that could not analyse the run completely. */
   wasAnalysed: (detector: string) => boolean
 }
@@ -51,6 +53,11 @@ export function analyseRun(
     failed,
     checks: complete.size + unchecked.size,
     values,
+    wasted_calls: new Map(
+      findings.flatMap((draft) =>
+        draft.wasted_calls === undefined ? [] : [[getFindingId(run, draft), draft.wasted_calls]],
+      ),
+    ),
     wasAnalysed: (detector) => {
       // The judge's findings stay, unless the project switched it off.
       if (detector === judgeDetector.name) return isJudgeOff(settings)
@@ -121,7 +128,8 @@ function toNewFinding(
     detector: detector?.name ?? '',
     detector_version: detector?.version ?? 0,
     state: draft.recovered ? 'recovered' : 'open',
-    summary: toStorableText(draft.summary).slice(0, summary_chars_max),
+    // Quotations can have line breaks; a summary is one line.
+    summary: toStorableText(draft.summary.replace(/\s+/g, ' ')).slice(0, summary_chars_max),
     ...{ start_step: draft.start_step, end_step: draft.end_step },
     ...{ period: draft.period, repeats: draft.repeats },
     places: places.map(({ trace_id, observation_id }) => ({ trace_id, observation_id })),

@@ -1,5 +1,5 @@
 import { unmetReasons } from '../analyse/run-detectors.ts'
-import type { Need } from '../contract.ts'
+import { historyDroppedReason, type Need } from '../contract.ts'
 import type { NotChecked } from './finding.ts'
 
 /** The detectors of an analysis, and those that could not check the run, or a part of it. */
@@ -29,6 +29,7 @@ export function describeUnmetNeeds({ checks, not_checked }: Checks): string | un
   const causes = [
     ...(missing.length > 0 ? [`no ${listOf(missing)} were recorded`] : []),
     ...(lacks('history') ? [unmetReasons.history] : []),
+    ...(reasons.includes(historyDroppedReason) ? [historyDroppedReason] : []),
   ]
   const count = `${unmet} of ${checks} checks did not run`
   const remedy = missing.length > 0 ? `; ${howToSend}` : ''
@@ -40,6 +41,9 @@ function listOf(words: readonly string[]): string {
   return before.length === 0 ? last : `${before.toReversed().join(', ')} or ${last}`
 }
 
-const allReasons: ReadonlySet<string> = new Set(Object.values(unmetReasons))
+const allReasons: ReadonlySet<string> = new Set([
+  ...Object.values(unmetReasons),
+  historyDroppedReason,
+])
 const howToSend =
   'let the instrumentation and the project capture content, or send the calls through the proxy'

@@ -5,7 +5,7 @@ import { failureDetectors } from '../detectors/index.ts'
 import { defaultDetectionSettings } from '../settings/detector-settings.ts'
 import type { NotChecked } from './finding.ts'
 import { analyseRun } from './new-findings.ts'
-import { findRootCause, writeVerdictSentence } from './verdict.ts'
+import { findRootCause, toVerdictColumns, writeVerdictSentence } from './verdict.ts'
 
 const all = (run: ReturnType<typeof agentRun>) =>
   failureDetectors.flatMap((detector) => findingsOf(detector, run))
@@ -39,6 +39,33 @@ describe('the root cause', () => {
       .user('Hi')
       .assistant({ error: { status: 401 } })
     expect(findRootCause(all(run), runOf(run))).toMatchObject({ type: 'provider_auth', step: null })
+  })
+
+  test('is never a finding of low severity, which makes no “went wrong” either', () => {
+    const run = agentRun('low', { tools: ['look'] })
+      .user('Look.')
+      .tool({ name: 'look' }, 'Error: nothing there')
+      .assistant('Hm.')
+    const findings = all(run)
+    expect(findings).toMatchObject([{ type: 'tool_failure', severity: 'low' }])
+    expect(findRootCause(findings, runOf(run))).toBeNull()
+    expect(writeVerdictSentence(findings, runOf(run), { state: 'completed' })).toMatch(
+      /^The task was completed after 2 steps and 1 tool call, with minor findings only: tool_failure; about/,
+    )
+    const informed = findings.map((finding) => ({ ...finding, severity: 'info' as const }))
+    expect(writeVerdictSentence(informed, runOf(run), { state: 'completed' })).toContain(
+      'with nothing wrong found',
+    )
+  })
+
+  test('names its observation, and the step as people count', () => {
+    const run = runOf(failed())
+    const analysis = analyseRun(run, defaultDetectionSettings(), undefined)
+    const detected_at = '2027-01-01T00:00:00Z'
+    const { verdict } = toVerdictColumns(run, analysis.findings, { detected_at, analysis })
+    const { trace_id, observation_id } = run.calls[1] ?? {}
+    expect(verdict.root_cause).toMatchObject({ step: 0, trace_id, observation_id })
+    expect(verdict.summary).toContain('at step 1')
   })
 
   test('is null if everything recovered', () => {
@@ -88,18 +115,56 @@ describe('the verdict is one sentence', () => {
       return writeVerdictSentence([], run, { state: 'completed', checks })
     }
     expect(checksOf('proxy')).not.toContain('did not run')
+    expect(checksOf('proxy')).toContain('with nothing wrong found')
+    expect(checksOf('otlp_no_content')).not.toContain('nothing wrong found')
     expect(checksOf('otlp_no_content')).toMatch(
-      /with nothing wrong found; \d\d of \d\d checks did not run, because no texts or arguments of tool calls were recorded; let the instrumentation and the project capture content, or send the calls through the proxy\.$/,
+      /; the checks that ran found nothing wrong; \d\d of \d\d checks did not run, because no texts or arguments of tool calls were recorded; let the instrumentation and the project capture content, or send the calls through the proxy\.$/,
     )
     const held = { detector: 'orphan', reason: 'part of the history is held by the provider' }
     expect(checksOf('proxy', [held])).toMatch(
       /1 of \d\d checks did not run, because part of the history is held by the provider\.$/,
+    )
+    const dropped = { detector: 'x', reason: 'the client dropped a part of the history' }
+    expect(checksOf('proxy', [dropped])).toMatch(
+      /the checks that ran found nothing wrong; 1 of \d\d checks did not run, because the client dropped a part of the history\.$/,
     )
     // A detector that checked a part of the run is one of the checks, and not two.
     const countIn = (sentence: string) => /of (\d+) checks/.exec(sentence)?.[1]
     expect(countIn(checksOf('proxy', [held]))).toBe(countIn(checksOf('otlp_no_content')))
     const limited = { detector: 'cycle', reason: 'not_analysed: more than 1 units of work' }
     expect(checksOf('proxy', [limited])).not.toContain('did not run')
+  })
+
+  test('with the waste of overlapping findings once, and on one line', () => {
+    const run = agentRun('loop', { tools: ['book_flight'] })
+      .user('Book.')
+      .times(4, (agent) =>
+        agent.tool({ name: 'book_flight', args: { day: '3.5.' } }, 'Error: not\n on\n that day'),
+      )
+      .assistant('No.')
+    const built = runOf(run)
+    const analysis = analyseRun(built, defaultDetectionSettings(), undefined)
+    const types = analysis.findings.map(({ type }) => type)
+    expect(types).toEqual(expect.arrayContaining(['repeat_error', 'tool_failure']))
+    const detected_at = '2027-01-01T00:00:00Z'
+    const { wasted_tokens, wasted_cost_usd, verdict } = toVerdictColumns(built, analysis.findings, {
+      detected_at,
+      analysis,
+    })
+    const { wasted_tokens: largest, wasted_cost_usd: cost } = analysis.findings.find(
+      ({ type }) => type === 'tool_failure',
+    ) ?? { wasted_tokens: 0, wasted_cost_usd: '0' }
+    expect(wasted_tokens).toBe(largest)
+    expect(Number(wasted_cost_usd)).toBeCloseTo(Number(cost), 9)
+    expect(verdict.summary).toContain(`about ${largest} tokens`)
+    expect(verdict.summary).not.toContain('\n')
+    for (const { summary } of analysis.findings) expect(summary).not.toContain('\n')
+    // A stored finding has no list of its calls: the sum ends at the total of the task.
+    const stored = toVerdictColumns(built, analysis.findings, {
+      detected_at,
+      analysis: { ...analysis, wasted_calls: new Map() },
+    })
+    expect(stored.wasted_tokens).toBeGreaterThan(largest)
   })
 
   test('with only recovered findings', () => {

@@ -18,7 +18,10 @@ export type VerdictColumns = {
 }
 
 /** The parts of an analysis that a verdict reads. */
-type AnalysisFacts = Checks & { values: ValueCounts | null }
+type AnalysisFacts = Checks & {
+  values: ValueCounts | null
+  wasted_calls?: ReadonlyMap<string, readonly number[]>
+}
 
 /** Summarises the findings of a task that are not withdrawn. */
 export function toVerdictColumns(
@@ -33,10 +36,11 @@ export function toVerdictColumns(
     counts[severity] += 1
     worst_severity = Math.max(worst_severity, severityNumber(severity))
   }
-  const facts = findings.map((finding) => ({
-    ...finding,
-    wasted_nano_dollars: nanoDollarsFrom(finding.wasted_cost_usd),
-  }))
+  const facts = findings.map((finding) => {
+    const wasted_calls = analysis.wasted_calls?.get(finding.finding_id)
+    const wasted_nano_dollars = nanoDollarsFrom(finding.wasted_cost_usd)
+    return { ...finding, wasted_nano_dollars, ...(wasted_calls && { wasted_calls }) }
+  })
   const waste = sumWaste(facts, run)
   const cause = findRootCause(facts, run)
   const causing = facts.find(({ evidence }) => evidence === cause?.evidence)
@@ -54,6 +58,8 @@ export function toVerdictColumns(
               finding_id: causing.finding_id,
               type: cause.type,
               step: cause.step,
+              trace_id: cause.place?.trace_id ?? null,
+              observation_id: cause.place?.observation_id ?? null,
               evidence: cause.evidence,
             },
       summary: writeVerdictSentence(facts, run, {
@@ -84,18 +90,10 @@ type RootCause = {
   evidence: Evidence
 }
 
-/**
- * Returns the earliest unrecovered finding of at least medium severity. Without one, the earliest
- * unrecovered failure above info severity; null without one.
- */
+/** Returns the earliest unrecovered finding of at least medium severity; null without one. */
 export function findRootCause(findings: readonly FindingFacts[], run: TaskRun): RootCause | null {
-  const open = sortByBeginning(
-    findings.filter(({ recovered, severity }) => !recovered && severity !== 'info'),
-    run,
-  )
-  const cause =
-    open.find(({ severity }) => severityRank(severity) >= severityRank('medium')) ??
-    open.find(({ kind }) => kind === 'failure')
+  const open = findings.filter((finding) => !finding.recovered && isSerious(finding))
+  const [cause] = sortByBeginning(open, run)
   if (cause === undefined) return null
   return {
     kind: cause.kind,
@@ -106,6 +104,10 @@ export function findRootCause(findings: readonly FindingFacts[], run: TaskRun): 
     summary: cause.summary,
     evidence: cause.evidence,
   }
+}
+
+function isSerious({ severity }: Pick<FindingFacts, 'severity'>): boolean {
+  return severityRank(severity) >= severityRank('medium')
 }
 
 /** State in the task's record. */
@@ -123,21 +125,24 @@ export function writeVerdictSentence(
   { state, values = null, checks }: VerdictFacts,
 ): string {
   const cause = findRootCause(findings, run)
+  const gaps = checks && describeUnmetNeeds(checks)
   const outcome =
-    cause === null ? describeWithoutCause(findings, run, state) : describeCause(cause, state)
+    cause === null
+      ? describeWithoutCause(findings, run, { state, hasGaps: gaps !== undefined })
+      : describeCause(cause, state)
   const sentence = [
     outcome,
     ...listOthers(findings, cause),
     ...describeWaste(findings, run),
     ...describeUnchecked(values),
-    ...describeGaps(checks),
+    ...(gaps === undefined ? [] : [gaps]),
   ].join('; ')
-  return `${cutAt(sentence, verdict_chars_max)}.`
+  return `${cutAt(toOneLine(sentence), verdict_chars_max)}.`
 }
 
-function describeGaps(checks: Checks | undefined): string[] {
-  const gaps = checks && describeUnmetNeeds(checks)
-  return gaps === undefined ? [] : [gaps]
+/** Quotations can have line breaks, and are a part of the sentence. */
+function toOneLine(text: string): string {
+  return text.replace(/\s+/g, ' ')
 }
 
 function describeUnchecked(values: ValueCounts | null): string[] {
@@ -160,7 +165,7 @@ function describeCause(cause: RootCause, state: TaskState): string {
 function describeWithoutCause(
   findings: readonly FindingFacts[],
   run: TaskRun,
-  state: TaskState,
+  { state, hasGaps }: { state: TaskState; hasGaps: boolean },
 ): string {
   const opening = {
     running: 'The task runs',
@@ -168,41 +173,55 @@ function describeWithoutCause(
     failed: 'The task failed',
   }[state]
   const size = `${opening} after ${countOf(run.steps.length, 'step')} and ${countOf(run.tools.length, 'tool call')}`
-  if (findings.some(({ recovered }) => recovered)) return `${size} and got over what went wrong`
+  if (findings.some((finding) => finding.recovered && finding.severity !== 'info')) {
+    return `${size} and got over what went wrong`
+  }
   if (state === 'failed') return `${size}, and nothing found in it tells why`
-  return `${size} with nothing wrong found`
+  const minor = findings.filter(({ severity }) => severity === 'low').map(({ type }) => type)
+  if (minor.length > 0) return `${size}, with minor findings only: ${listTypes(minor)}`
+  return hasGaps
+    ? `${size}; the checks that ran found nothing wrong`
+    : `${size} with nothing wrong found`
 }
 
 function listOthers(findings: readonly FindingFacts[], cause: RootCause | null): string[] {
-  const medium = severityRank('medium')
   const serious = findings.filter(
-    ({ severity, summary }) => severityRank(severity) >= medium && summary !== cause?.summary,
+    (finding) => isSerious(finding) && finding.summary !== cause?.summary,
   )
-  if (serious.length === 0) return []
-  const byType = new Map<string, number>()
-  for (const { type } of serious) byType.set(type, (byType.get(type) ?? 0) + 1)
-  const named = [...byType]
+  return serious.length === 0 ? [] : [`also found: ${listTypes(serious.map(({ type }) => type))}`]
+}
+
+/** Returns types with their number: `cycle × 2, refusal`. */
+function listTypes(types: readonly string[]): string {
+  const byType = [...Map.groupBy(types, (type) => type)]
+  const named = byType
     .slice(0, types_max)
-    .map(([type, n]) => (n === 1 ? type : `${type} × ${n}`))
-  const more = byType.size > types_max ? ' and more' : ''
-  return [`also found: ${named.join(', ')}${more}`]
+    .map(([type, { length }]) => (length === 1 ? type : `${type} × ${length}`))
+  return `${named.join(', ')}${byType.length > types_max ? ' and more' : ''}`
 }
 
 const types_max = 3
 
 /**
- * Sums the waste of findings; several can name the same calls, so the sum is capped at the total.
+ * Sums the waste of findings. A call that several findings name counts once; a stored finding without
+ * its calls adds at most what is left of the total.
  */
 function sumWaste(findings: readonly WasteFacts[], run: TaskRun) {
-  const tokens = findings.reduce((sum, { wasted_tokens }) => sum + wasted_tokens, 0)
-  const nano = findings.reduce((sum, { wasted_nano_dollars }) => sum + wasted_nano_dollars, 0n)
+  const calls = new Set(findings.flatMap(({ wasted_calls = [] }) => wasted_calls))
+  const known = wasteOfCalls(run, calls)
+  let tokens = known.wasted_tokens
+  let nano_dollars = known.wasted_nano_dollars
+  for (const finding of findings) {
+    if (finding.wasted_calls !== undefined) continue
+    tokens += finding.wasted_tokens
+    nano_dollars += finding.wasted_nano_dollars
+  }
   const total = wasteOfCalls(run, new Set(run.calls.keys()))
-  let nano_dollars = nano
   if (nano_dollars > total.wasted_nano_dollars) nano_dollars = total.wasted_nano_dollars
   return { tokens: Math.min(tokens, total.wasted_tokens), nano_dollars }
 }
 
-type WasteFacts = Pick<FindingFacts, 'wasted_tokens' | 'wasted_nano_dollars'>
+type WasteFacts = Pick<FindingFacts, 'wasted_tokens' | 'wasted_nano_dollars' | 'wasted_calls'>
 
 function describeWaste(findings: readonly WasteFacts[], run: TaskRun): string[] {
   const { tokens, nano_dollars } = sumWaste(findings, run)
@@ -237,6 +256,7 @@ type FindingFacts = Pick<
   | 'evidence'
   | 'wasted_tokens'
   | 'wasted_nano_dollars'
+  | 'wasted_calls'
 >
 
 /**

@@ -118,6 +118,8 @@ export type ToolUse = {
   masked: string | null
   /** null: the use succeeded, or its outcome is unknown (`is_answered` is false). */
   fault: ToolFault | null
+  /** True for a fault that only the first words of an output suggest: no status, no exit code. */
+  is_guessed?: boolean
   asked_at: bigint
   answered_at: bigint | null
   /**

@@ -3,7 +3,7 @@ import { digestOf, masked_chars_max, maskVolatile } from './digests.ts'
 import { stripReminders } from './harness-texts.ts'
 import type { HistoryMessage } from './read-messages.ts'
 import { holdText, lengthIfCut, type RunState } from './run-state.ts'
-import { findFault } from './tool-fault.ts'
+import { findFault, isGuessedFault } from './tool-fault.ts'
 
 /** A result found in a call. */
 export type CallResult = Pick<
@@ -31,12 +31,13 @@ export function holdResult(
   state: RunState,
   reported: Pick<CallResult, 'text' | 'is_error' | 'is_hidden'>,
   { name, arguments: args }: Pick<ToolUse, 'name' | 'arguments'>,
-): HeldResult & Pick<ToolUse, 'fault'> {
+): HeldResult & Pick<ToolUse, 'fault' | 'is_guessed'> {
   if (reported.is_hidden === true) return { result: null, masked: null, out: null, fault: null }
   const { is_error } = reported
   const use = { tool: name, arguments: args ?? '', is_error, span_error: undefined }
   const fault = findFault(reported.text, use)
-  return { ...holdResultText(state, reported.text), fault }
+  const held = { ...holdResultText(state, reported.text), fault }
+  return fault !== null && isGuessedFault(reported.text, use) ? { ...held, is_guessed: true } : held
 }
 
 /** Keeps the text of a result, and its masked form and digest, which ignore volatile tokens. */

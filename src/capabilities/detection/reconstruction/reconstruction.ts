@@ -23,7 +23,7 @@ import {
   toRun,
 } from './run-state.ts'
 import { takeCall } from './take-call.ts'
-import { findFault } from './tool-fault.ts'
+import { findFault, isGuessedFault } from './tool-fault.ts'
 import { toResultText } from './tool-parts.ts'
 import { addUse, msBetween, noResult, placeOf, rememberUse } from './tool-uses.ts'
 
@@ -247,10 +247,12 @@ function holdRunArguments(
 function toRanUse(state: RunState, run: ToolRun, row: Observation): Partial<ToolUse> {
   const span_error = row.status === 'error' ? `${row.error_type}: ${row.error_message}` : undefined
   const facts = { tool: run.name, arguments: run.args ?? '', is_error: undefined, span_error }
+  const fault = findFault(run.result ?? '', facts)
   return {
     ...(run.result === null ? {} : holdResultText(state, run.result)),
     is_answered: true,
-    fault: findFault(run.result ?? '', facts),
+    fault,
+    ...(fault !== null && isGuessedFault(run.result ?? '', facts) ? { is_guessed: true } : {}),
     answered_at: getEndTime(row),
     latency_ms: msBetween(row.start_time, getEndTime(row)),
     answered_by: placeOf(row),

@@ -16,6 +16,21 @@ export function findTextFault(text: string, kind: ToolKind): ToolFault | null {
   return beginsAsError(message) ? toTextFault(message.slice(0, headline_chars_max)) : null
 }
 
+/**
+ * Tells whether the fault of a text is a guess: the output of a command or a reader, or of several
+ * lines, that begins like an error, without an exit code, a wrapper or a traceback at its end. It
+ * can be what was asked for, such as the lines that `grep ERROR` found.
+ */
+export function isGuessedTextFault(text: string, kind: ToolKind): boolean {
+  const head = text.slice(0, end_chars_max)
+  const tail = text.length > end_chars_max ? text.slice(-end_chars_max) : head
+  if (findExitCode(head, tail) !== undefined || wrapped.test(head)) return false
+  if (kind !== 'reader' && endsInTraceback(text, tail)) return false
+  const message = head.trim()
+  if (kind !== 'other') return !programErrors.some((error) => error.test(message))
+  return message.split('\n', maxReaderLines + 1).length > maxReaderLines
+}
+
 /** Exit codes and tracebacks are at the start or end of a text. */
 const end_chars_max = 2_000
 /** Error messages are short; longer texts quote something. */
@@ -77,22 +92,30 @@ function getLastLine(text: string): string {
   return text.trimEnd().split('\n').at(-1) ?? ''
 }
 
+/** Errors as shells and programs print them, with their own name. */
+const programErrors = [
+  /^(?:curl: \(\d{1,2}\)|(?:ssh|scp|wget|nc|ping): )/,
+  /^(?:\/?[\w./-]{1,60}: )(?:line \d{1,6}: |\d{1,6}: )?[^\n]{0,200}(?:command not found|not found|No such file or directory|Permission denied|Is a directory|Not a directory|cannot access|syntax error)/,
+]
+
 /** Openings of error messages: the name of an error and a colon, or phrases of tools and shells. */
 const beginnings = [
   /^(?:the )?(?:tool |execution |runtime |internal |unexpected |fatal |http |api |request )?error(?: code)?\s?(?:\(?\d{3}\)?)?\s?:(?!\s*(?:none|null|0|no|false|nil|n\/a)\s*(?:$|[.,;\n]))/i,
   /^[A-Za-z_][\w.]{0,80}(?:Error|Exception|Failure)(?: \[[A-Z_]{2,40}\])?\s?:(?!:)/,
   /^(?:uncaught )?(?:exception|panic|fatal)\s?:/i,
-  /^E[A-Z]{3,20}: /,
+  /^E(?!RRORS?\b)[A-Z]{3,20}: /,
+  /^(?:ERR|ERROR|INVALID|FAILED|DENIED|REFUSED|REJECTED)(?:_[A-Z0-9]+){1,6}\b/,
+  /^(?:ERROR|FAILED|FAILURE|REFUSED|REJECTED|DENIED)\b(?! ?[:=]? ?(?:0|none|null|no)\b)/,
+  /^(?:refused|denied)\s?:/i,
   /^error (?:executing|running|calling|invoking|reading|writing|opening|accessing|fetching|parsing|while|during|in tool)\b/i,
   /^(?:[A-Za-z]{2,20} )?error (?:code )?-?\d{1,6}\s?:/i,
   /^error from server\b/i,
   /^(?:fehler|erreur|errore|erro|fout|błąd|ошибка|エラー|错误|오류)\s?[:：]/i,
-  /^(?:curl: \(\d{1,2}\)|(?:ssh|scp|wget|nc|ping): )/,
+  ...programErrors,
   /^(?:failed|unable) to [a-z]+/i,
   /^(?:could not|couldn't|cannot|can't) (?:find|open|read|write|connect|parse|access|execute|resolve|load|create|delete)\b/i,
   /^(?:tool|function|command|request|operation|call) ['"`]?[\w./-]{0,80}['"`]? ?(?:failed|not found|timed out|does not exist|is not (?:defined|available|recognized))\b/i,
   /^(?:unknown|no such|invalid) (?:tool|function|command|argument|arguments|parameter|parameters|input|file|file or directory)\b/i,
-  /^(?:\/?[\w./-]{1,60}: )(?:line \d{1,6}: |\d{1,6}: )?[^\n]{0,200}(?:command not found|not found|No such file or directory|Permission denied|Is a directory|Not a directory|cannot access|syntax error)/,
   /^(?:HTTP(?:\/[12](?:\.[01])?)? ?)?(?:status )?(?:code )?[45]\d{2} (?:[A-Z][a-z]+|error)/,
   /^(?:permission denied|access denied|not found|unauthorized|forbidden|too many requests|service unavailable|bad gateway|gateway time-?out|internal server error|connection (?:refused|reset|error)|timed out|timeout)\b(?:[.:!]|$)/im,
   /^Traceback \(most recent call last\):/,

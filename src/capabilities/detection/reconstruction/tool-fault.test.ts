@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { findFault, type UseFacts } from './tool-fault.ts'
+import { findFault, isGuessedFault, type UseFacts } from './tool-fault.ts'
 
 const silent = { tool: 'do_it', arguments: '{}', is_error: undefined, span_error: undefined }
 
@@ -102,4 +102,39 @@ test('long texts of one kind of character are read quickly, without a fault', ()
   for (const char of [' ', 'a', '\n', '{', '[', 'Error', '0']) {
     expect(fault(char.repeat(400_000))).toBeNull()
   }
+})
+
+describe('a guess', () => {
+  const isGuess = (text: string, about: Partial<UseFacts> = {}) =>
+    isGuessedFault(text, { ...silent, ...about })
+  const shell = { tool: 'bash', arguments: '{"command":"scan x"}' }
+
+  test('is output of commands, readers, and of several lines', () => {
+    expect(isGuess('ERROR: disk full', shell)).toBe(true)
+    expect(isGuess('Error: one line of a file', { tool: 'read_file' })).toBe(true)
+    expect(isGuess('Traceback (most recent call last):\n a\n b\n c\nnot the end')).toBe(true)
+  })
+
+  test('is not the word of the tool itself', () => {
+    expect(isGuess('Error: no seats')).toBe(false)
+    expect(isGuess('{"error":"no seats"}')).toBe(false)
+    expect(isGuess('ERROR: disk full', { ...shell, is_error: true })).toBe(false)
+    expect(isGuess('ERROR: disk full', { ...shell, span_error: 'x' })).toBe(false)
+    expect(isGuess('ERROR: disk full\nexit code: 2', shell)).toBe(false)
+    expect(isGuess('<tool_use_error>no such file</tool_use_error>', shell)).toBe(false)
+    expect(isGuess('ls: cannot access x: No such file or directory', shell)).toBe(false)
+  })
+})
+
+test.each([
+  ['ERR_HOLIDAY: no pick-ups on 2026-05-25', 'error'],
+  ['INVALID_IBAN: checksum', 'error'],
+  ['ERROR LDAP 50 insufficient access rights', 'error'],
+  ['refused: lower than last reading', 'error'],
+  ['Rejected: too plain. Write a better one.', null],
+  ['ERRORS: 0', null],
+  ['FAILED: 0', null],
+  ['INVALID entries are marked', null],
+])('codes of refusals: %s', (text, expected) => {
+  expect(fault(text)).toBe(expected)
 })

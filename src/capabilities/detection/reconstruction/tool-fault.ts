@@ -2,6 +2,7 @@ import { itemsOf, type JsonObject, objectFrom, parsedJson } from '../../../kerne
 import type { ToolFault } from './contract.ts'
 import {
   findTextFault,
+  isGuessedTextFault,
   isOutageStatus,
   isOutageText,
   type ToolKind,
@@ -39,6 +40,15 @@ export function findFault(text: string, use: UseFacts): ToolFault | null {
     if (object !== undefined) return findObjectFault(object, kind)
   }
   return findTextFault(text, kind)
+}
+
+/** Tells whether a fault of `findFault` rests on the first words of an output alone. */
+export function isGuessedFault(text: string, use: UseFacts): boolean {
+  if (use.span_error !== undefined || use.is_error !== undefined) return false
+  if (text.trimStart()[0] === '{' && text.length <= envelope_chars_max) {
+    if (objectFrom(parsedJson(text)) !== undefined) return false
+  }
+  return isGuessedTextFault(text, toolKindOf(use.tool, use.arguments))
 }
 
 /** Longer objects are data. */

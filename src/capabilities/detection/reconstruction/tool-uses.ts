@@ -202,6 +202,7 @@ function completeUse(
   const orphan = isUnasked ? 'result' : use.orphan
   const result: Partial<ToolUse> = use.result === null ? holdResult(state, reported, use) : {}
   const fault = use.fault ?? result.fault ?? null
+  if (use.fault !== null) delete result.is_guessed
   const late = { is_answered: true, answered_at: row.start_time, answered_by: placeOf(row) }
   state.tools[index] = { ...use, ...result, fault, orphan, ...(use.is_answered ? {} : late) }
   return index

@@ -51,6 +51,24 @@ describe('the content of a call', () => {
     }
   })
 
+  test('is that of a choice whose message or body is a text', () => {
+    const said = { role: 'assistant', content: 'In Kiel.' }
+    const bodies = [
+      { index: 0, message: JSON.stringify(said), finish_reason: 'stop' },
+      { index: 0, message: 'In Kiel.', finish_reason: 'stop' },
+      JSON.stringify({ message: said }),
+      'In Kiel.',
+    ]
+    for (const body of bodies) {
+      const run = reconstruct([withEventContent(bare, [event('gen_ai.choice', body)])])
+      expect(run.steps).toMatchObject([{ text: 'In Kiel.' }])
+    }
+    const plain = { trace_id, observation_id, name: 'gen_ai.choice', body: 'In Kiel.' }
+    expect(reconstruct([withEventContent(bare, [plain])]).steps).toMatchObject([
+      { text: 'In Kiel.' },
+    ])
+  })
+
   test('is that of one event with the whole call', () => {
     const details = event('gen_ai.client.inference.operation.details', {
       'gen_ai.system_instructions': [{ type: 'text', content: 'Be brief.' }],

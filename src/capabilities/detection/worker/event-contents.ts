@@ -128,7 +128,7 @@ const contentNames: readonly string[] = [
 function readSent(events: readonly GenAiEvent[]): SentContent {
   const sent: SentContent = { input: [], output: undefined, finish_reason: '' }
   for (const { name, body } of events) {
-    const content = objectFrom(parsedJson(body)) ?? { content: body }
+    const content = readBody(body)
     const role = messageName.exec(name)?.[1]
     if (role !== undefined) sent.input.push({ role, ...content })
     else if (name === choiceName && sent.output === undefined) takeChoice(sent, content)
@@ -137,9 +137,19 @@ function readSent(events: readonly GenAiEvent[]): SentContent {
   return sent
 }
 
+/** Reads a body or a message: JSON, JSON in a string, or a plain text. */
+function readBody(text: string): JsonObject {
+  const value = parsedJson(text)
+  const inner = typeof value === 'string' ? parsedJson(value) : undefined
+  return (
+    objectFrom(value) ?? objectFrom(inner) ?? { content: typeof value === 'string' ? value : text }
+  )
+}
+
 /** Takes the first choice; some instrumentations put its tool calls beside the message. */
 function takeChoice(sent: SentContent, choice: JsonObject): void {
-  const message = objectFrom(choice['message']) ?? choice
+  const { message: given } = choice
+  const message = typeof given === 'string' ? readBody(given) : (objectFrom(given) ?? choice)
   const calls = message['tool_calls'] ?? choice['tool_calls']
   const tool_calls = calls === undefined ? {} : { tool_calls: calls }
   sent.output = [{ role: 'assistant', content: message['content'] ?? '', ...tool_calls }]

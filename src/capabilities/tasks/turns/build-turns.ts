@@ -1,5 +1,6 @@
 import { dollarsFrom, shownDollars } from '../../../kernel/dollars.ts'
 import { isoFromNs } from '../../../kernel/time.ts'
+import { toStepNumber } from '../../detection/index.ts'
 import type {
   HistoryBreak,
   Message,
@@ -102,7 +103,7 @@ function toTurn(
   const shown = keepEnds(all, messages_max)
   return {
     turn: index,
-    step,
+    ...{ step, step_number: toStepNumber(step) },
     thread: call.thread,
     ...toRecords(run, call),
     retry_of: call.retry_of,

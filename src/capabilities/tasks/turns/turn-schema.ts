@@ -165,7 +165,8 @@ export const turnSchema = record('Turn', {
   turn: count.describe('Number of the model call in the task, from 0.'),
   step: count
     .nullable()
-    .describe('Number of the answer, as `start_step` of findings; null without an answer.'),
+    .describe('Index of the answer, as `start_step` of findings; null without an answer.'),
+  step_number: z.int().positive().nullable().describe('The same answer, counted from 1.'),
   thread: count.describe('`thread` of `threads`.'),
   ...{ trace_id: traceIdSchema, observation_id: z.string() },
   counted_once: z

@@ -54,6 +54,37 @@ describe('the path', () => {
     expect(drawn(path)).toEqual(['a 0-30', 'late 30-40', 'inner 40-50'])
   })
 
+  test('of children that end together the first to start is on the path', () => {
+    const rows = [
+      rowOf({ id: 'a', at: 0, took: 100 }),
+      rowOf({ id: 'late', parent: 'a', at: 50, took: 40 }),
+      rowOf({ id: 'first', parent: 'a', at: 20, took: 70 }),
+      rowOf({ id: 'second', parent: 'a', at: 30, took: 60 }),
+    ]
+    for (const order of [rows, rows.toReversed()]) {
+      expect(drawn(pathOf(order))).toEqual(['a 0-20', 'first 20-90', 'a 90-100'])
+    }
+  })
+
+  test('time in which a child ran is never that of its parent', () => {
+    const path = pathOf([
+      rowOf({ id: 'a', at: 0, took: 100 }),
+      rowOf({ id: 'b', parent: 'a', at: 10, took: 50 }),
+      rowOf({ id: 'b1', parent: 'b', at: 20, took: 15 }),
+      rowOf({ id: 'c', parent: 'a', at: 50, took: 40 }),
+      rowOf({ id: 'd', parent: 'a', at: 30, took: 5 }),
+    ])
+    expect(drawn(path)).toEqual([
+      'a 0-10',
+      'b 10-20',
+      'b1 20-30',
+      'd 30-35',
+      'b 35-50',
+      'c 50-90',
+      'a 90-100',
+    ])
+  })
+
   test('does not wait for queue consumers', () => {
     const rows = [
       rowOf({ id: 'a', at: 0, took: 50, span_kind: 'producer' }),
@@ -118,6 +149,44 @@ describe('of any trace', () => {
     )
   })
 
+  const childrenIn = ({ stages }: CriticalPath, node: TreeNode) => {
+    const { picked = [], beside = [] } = stages.get(node) ?? {}
+    return { picked: picked.map(spanIn(stages)), all: [...picked, ...beside].map(spanIn(stages)) }
+  }
+
+  test('no child runs in the own time of an observation', () => {
+    fc.assert(
+      fc.property(anyRows, (rows) => {
+        eachRoot(rows, (path) => {
+          for (const { node, start, end } of path.segments) {
+            if (node.row === null) continue
+            const ran = childrenIn(path, node).all.filter(
+              (child) => Math.min(child.end, end) > Math.max(child.start, start),
+            )
+            expect(ran).toEqual([])
+          }
+        })
+      }),
+    )
+  })
+
+  test('of equal ends the first to start is picked', () => {
+    fc.assert(
+      fc.property(anyRows, (rows) => {
+        eachRoot(rows, (path) => {
+          for (const node of path.stages.keys()) {
+            const { picked, all } = childrenIn(path, node)
+            for (const { end, last, start } of picked) {
+              const equal = all.filter((one) => one.last === last && one.end === end)
+              const starts = equal.filter((one) => one.end > one.start).map((one) => one.start)
+              expect(start).toBe(Math.min(...starts))
+            }
+          }
+        })
+      }),
+    )
+  })
+
   test('slack is never negative, and 0 on the path', () => {
     fc.assert(
       fc.property(anyRows, (rows) => {
@@ -149,6 +218,13 @@ describe('of any trace', () => {
     )
   })
 })
+
+function spanIn(stages: CriticalPath['stages']) {
+  return (node: TreeNode) => {
+    const { start, end } = stages.get(node) ?? node
+    return { start, end, last: node.end }
+  }
+}
 
 function isWithin(node: TreeNode, top: TreeNode): boolean {
   return node.position >= top.position && node.position <= top.last

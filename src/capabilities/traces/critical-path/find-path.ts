@@ -15,15 +15,14 @@ export type CriticalPath = {
 export function findCriticalPath(root: TreeNode): CriticalPath {
   const stages = findStages(root)
   const segments: Segment[] = []
-  const open = [openVisit(stages.get(root))]
+  const open = [openVisit(stages, root)]
   for (let visit = open.at(-1); visit !== undefined; visit = open.at(-1)) {
-    const child = visit.left.pop()
-    const next = child && stages.get(child)
-    const end = next?.start ?? visit.end
+    const piece = visit.left.pop()
+    const end = piece?.start ?? visit.end
     if (end > visit.cursor) segments.push({ node: visit.node, start: visit.cursor, end })
-    visit.cursor = next?.end ?? visit.end
-    if (next === undefined) open.pop()
-    else open.push(openVisit(next))
+    visit.cursor = piece?.end ?? visit.end
+    if (piece === undefined) open.pop()
+    else open.push(openVisit(stages, piece.node, piece))
   }
   return { root, segments, stages }
 }
@@ -37,10 +36,17 @@ export function longestRoot({ roots }: Pick<TraceTree, 'roots'>): TreeNode | und
   return longest
 }
 
-function openVisit(stage: Stage | undefined) {
-  if (stage === undefined) throw new RangeError('the root has no stage')
-  const { node, start, end, picked } = stage
-  return { node, cursor: start, end, left: picked.toReversed() }
+/** Opens a node, or the part of its time in which its parent waited for it. */
+function openVisit(stages: CriticalPath['stages'], node: TreeNode, within?: Segment) {
+  const stage = stages.get(node)
+  if (stage === undefined) throw new RangeError('the node has no stage')
+  const start = Math.max(stage.start, within?.start ?? stage.start)
+  const end = Math.min(stage.end, within?.end ?? stage.end)
+  const left = stage.pieces.flatMap((piece) => {
+    const cut = { ...piece, start: Math.max(piece.start, start), end: Math.min(piece.end, end) }
+    return cut.end >= cut.start && piece.end >= start && piece.start <= end ? [cut] : []
+  })
+  return { node, cursor: start, end, left: left.reverse() }
 }
 
 /**
@@ -51,8 +57,10 @@ type Stage = {
   node: TreeNode
   start: number
   end: number
-  /** The children on the path, in order of time; they don't overlap. */
+  /** The children that it waited for in sequence, in order of time; they don't overlap. */
   picked: readonly TreeNode[]
+  /** Their times, and between them those of children beside them, in order: all time of children. */
+  pieces: readonly Segment[]
   /** The other children that it waited for, in no order. */
   beside: readonly TreeNode[]
 }
@@ -60,7 +68,8 @@ type Stage = {
 /**
  * Finds the children that each node below a root waited for, parents first. Leaves out nodes wholly
  * outside of their parents, with their descendants. From the end back, picks the child that ends
- * last before the cursor (CRISP, USENIX ATC 2022). Producers do not wait for queue consumers. Takes
+ * last before the cursor, of equal ones the first to start (CRISP, USENIX ATC 2022). The time between
+ * them belongs to the children that ran then, else to the parent. Producers do not wait for queue consumers. Takes
  * O(n log n), without recursion.
  */
 function findStages(root: TreeNode): Map<TreeNode, Stage> {
@@ -68,7 +77,7 @@ function findStages(root: TreeNode): Map<TreeNode, Stage> {
   const open = [{ node: root, start: root.start, end: root.end }]
   for (let next = open.pop(); next !== undefined; next = open.pop()) {
     const { node, start, end } = next
-    const stage = { node, start, end, ...pickChildren(waitedChildren(next)) }
+    const stage = { node, start, end, ...pickChildren(next, waitedChildren(next)) }
     stages.set(node, stage)
     for (const child of [...stage.picked, ...stage.beside]) open.push(cutTo(child, next))
   }
@@ -91,22 +100,81 @@ function waitedChildren(parent: Span): Span[] {
     if (span.end >= span.start) spans.push(span)
   }
   return spans.sort(
-    (a, b) => b.end - a.end || b.node.end - a.node.end || b.node.position - a.node.position,
+    (a, b) =>
+      b.end - a.end ||
+      b.node.end - a.node.end ||
+      a.start - b.start ||
+      a.node.position - b.node.position,
   )
 }
 
-function pickChildren(spans: readonly Span[]): Pick<Stage, 'picked' | 'beside'> {
-  const picked: TreeNode[] = []
-  const beside: TreeNode[] = []
+function pickChildren(
+  parent: Span,
+  spans: readonly Span[],
+): Pick<Stage, 'picked' | 'pieces' | 'beside'> {
+  const picked: Span[] = []
+  const beside: Span[] = []
   let cursor = Number.POSITIVE_INFINITY
-  for (const { node, start, end } of spans) {
-    if (end > cursor || start === end) beside.push(node)
+  for (const span of spans) {
+    if (span.end > cursor || span.start === span.end) beside.push(span)
     else {
-      picked.push(node)
-      cursor = start
+      picked.push(span)
+      cursor = span.start
     }
   }
-  return { picked: picked.reverse(), beside }
+  return {
+    picked: picked.map(({ node }) => node).reverse(),
+    pieces: fillGaps(parent, picked, beside).reverse(),
+    beside: beside.map(({ node }) => node),
+  }
+}
+
+/**
+ * Adds to the picked children, the last first, the parts of other children that ran between them; of
+ * several the first to start. `beside` is sorted by end, the last first. Takes linear time. Adds
+ * nothing to a parent without an observation (the roots of a task), because it waited for nothing.
+ */
+function fillGaps(parent: Span, picked: readonly Span[], beside: readonly Span[]): Span[] {
+  if (parent.node.row === null) return [...picked]
+  const pieces: Span[] = []
+  const others: Others = { beside, at: 0, earliest: undefined }
+  let cursor = parent.end
+  for (const pick of picked) {
+    addBetween(pieces, others, { start: pick.end, end: cursor })
+    pieces.push(pick)
+    cursor = pick.start
+  }
+  addBetween(pieces, others, { start: parent.start, end: cursor })
+  return pieces
+}
+
+/** Children beside the picked ones: those from `at` on end before the time that is filled. */
+type Others = { beside: readonly Span[]; at: number; earliest: Span | undefined }
+
+/** Adds the children that ran in a gap, from its end back. */
+function addBetween(pieces: Span[], others: Others, gap: { start: number; end: number }): void {
+  let end = gap.end
+  while (end > gap.start) {
+    const child = takeRunning(others, end)
+    if (child === undefined) {
+      end = others.beside[others.at]?.end ?? gap.start
+      continue
+    }
+    const start = Math.max(child.start, gap.start)
+    pieces.push({ node: child.node, start, end })
+    end = start
+  }
+}
+
+/** Returns the child that ran before an instant and started first; undefined if none ran. */
+function takeRunning(others: Others, instant: number): Span | undefined {
+  for (let next = others.beside[others.at]; next !== undefined && next.end >= instant; ) {
+    if (others.earliest === undefined || next.start < others.earliest.start) others.earliest = next
+    others.at += 1
+    next = others.beside[others.at]
+  }
+  const { earliest } = others
+  return earliest !== undefined && earliest.start < instant ? earliest : undefined
 }
 
 /**
@@ -119,8 +187,10 @@ export function findSlack({ stages }: Pick<CriticalPath, 'stages'>): Map<TreeNod
   const slack = new Map<TreeNode, number>()
   for (const [node, stage] of stages) {
     const own = slack.get(node) ?? 0
-    for (const child of stage.picked) slack.set(child, own)
+    const onPath = new Set(stage.pieces.map((piece) => piece.node))
+    for (const child of onPath) slack.set(child, own)
     for (const child of stage.beside) {
+      if (onPath.has(child)) continue
       slack.set(child, own + slackBeside(stage, stages.get(child)?.end ?? child.end, stages))
     }
     if (!slack.has(node)) slack.set(node, 0)

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import { z } from 'zod'
 import { problem } from '../../../kernel/problem.ts'
+import { type Finding, indexMarks, type MarksAt } from '../../detection/index.ts'
 import type { RunDeps } from '../../query/index.ts'
 import type { LoadedTree, TreeSource } from '../load-tree.ts'
 import { onStore } from '../read-trace-rows.ts'
@@ -33,7 +34,7 @@ export const pageFields = {
   next_cursor: z.string().nullable().describe('Cursor of the next page; null on the last page.'),
 }
 
-type PageContext = { queries: RunDeps; source: TreeSource }
+type PageContext = { queries: RunDeps; source: TreeSource; findings: readonly Finding[] }
 
 /** A page of the explorer. */
 type ExplorerPage = {
@@ -65,7 +66,12 @@ export async function answerPage(
     page.nodes.map(({ node }) => node),
     context.source,
   )
-  return { ...page, grown, nodes: page.nodes.map((each) => toReply(each, loaded, details)) }
+  const marksAt = indexMarks(context.findings)
+  return {
+    ...page,
+    grown,
+    nodes: page.nodes.map((each) => toReply(each, loaded, { details, marksAt })),
+  }
 }
 
 type PageRequest = {
@@ -201,7 +207,7 @@ function requireNode(
 function toReply(
   { node, ...paged }: PagedNode,
   { tree }: LoadedTree,
-  details: ReadonlyMap<string, NodeDetails>,
+  parts: { details: ReadonlyMap<string, NodeDetails>; marksAt: MarksAt },
 ): NodeReply {
-  return toNodeReply(node, { ...paged, origin_ns: tree.origin_ns, details })
+  return toNodeReply(node, { ...paged, origin_ns: tree.origin_ns, ...parts })
 }

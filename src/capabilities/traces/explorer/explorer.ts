@@ -78,7 +78,8 @@ export async function answerExplorer(
 ) {
   const fields = { ...toReadFields(loaded), summary: summariseTrace(loaded.tree) }
   if (query.view === 'tree') {
-    const page = await answerPage(loaded, query, { queries: deps.queries, source })
+    const findings = await readFindingsOf(deps, loaded.tree, source)
+    const page = await answerPage(loaded, query, { queries: deps.queries, source, findings })
     return { view: query.view, ...fields, ...page }
   }
   const { tree, more } = loaded

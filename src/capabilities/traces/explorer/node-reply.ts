@@ -4,6 +4,7 @@ import { isoFromNs } from '../../../kernel/time.ts'
 import { callCostFields } from '../../../model/call-cost.ts'
 import { dollarsSchema, record } from '../../../model/named-schemas.ts'
 import { observationTypes, statuses } from '../../../model/observation.ts'
+import { type MarksAt, markFields } from '../../detection/index.ts'
 import { marks, type RollUp, type TraceRow, type TreeNode } from '../tree/contract.ts'
 import { totalOf } from '../tree/roll-up.ts'
 import { isoAt, msFrom } from '../tree/times.ts'
@@ -110,6 +111,10 @@ export const nodeSchema = z
       next_cursor: text.describe('Cursor of further children; null without any.'),
     }),
     descendants: count.describe('Number of descendants.'),
+    ...markFields,
+    step: markFields.step.describe(
+      'Index of its step, from 0, if a finding starts here; null otherwise.',
+    ),
     path: z
       .array(z.string())
       .optional()
@@ -148,6 +153,7 @@ function detailsKey({ row }: TreeNode): string {
 type NodeContext = {
   origin_ns: bigint
   details: ReadonlyMap<string, NodeDetails>
+  marksAt: MarksAt
   /** Children of the node on the page. `next_cursor`: of its further children. */
   shown: number
   next_cursor: string | null
@@ -158,7 +164,7 @@ type NodeContext = {
 /** Converts a node to its reply. */
 export function toNodeReply(node: TreeNode, context: NodeContext): NodeReply {
   const { row, parent } = node
-  const { origin_ns, details, shown, next_cursor, path } = context
+  const { origin_ns, details, marksAt, shown, next_cursor, path } = context
   return {
     node_id: node.id,
     trace_id: node.trace_id,
@@ -176,6 +182,7 @@ export function toNodeReply(node: TreeNode, context: NodeContext): NodeReply {
     rollup: shownRollup(node.rollup),
     children: { total: node.children.length, shown, next_cursor },
     descendants: node.last - node.position,
+    ...marksAt({ trace_id: node.trace_id, observation_id: node.id }),
     ...(path && { path }),
     details: details.get(detailsKey(node)) ?? null,
   }

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { anyRows, rowOf } from '../../../../test/support/trace-rows.ts'
-import type { Finding } from '../../detection/index.ts'
+import { type Finding, indexMarks } from '../../detection/index.ts'
 import { findCriticalPath, longestRoot } from '../critical-path/find-path.ts'
 import { buildTree } from '../tree/build-tree.ts'
 import type { TraceRow, TreeNode } from '../tree/contract.ts'
@@ -57,7 +57,13 @@ function nodeAt(outline: Outline, at: number) {
 
 /** Returns the same fields of a node of the tree. */
 function replyOf(node: TreeNode, origin_ns: bigint) {
-  const about = { origin_ns, details: new Map(), shown: 0, next_cursor: null }
+  const about = {
+    origin_ns,
+    details: new Map(),
+    marksAt: indexMarks([]),
+    shown: 0,
+    next_cursor: null,
+  }
   const reply = toNodeReply(node, about)
   const { node_id, trace_id, parent_id, name, type, status, rollup } = reply
   const below = [node, ...descendantsOf(node)]

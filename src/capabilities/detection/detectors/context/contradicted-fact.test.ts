@@ -57,6 +57,15 @@ describe('a value that is stated differently', () => {
 })
 
 describe('statements without contradiction', () => {
+  test('a part of the people', () => {
+    const people = 'A buffet for 35 people, 5 of them vegan.'
+    const parts = 'For 30 people I suggest the country buffet.'
+    expect(foundBy(contradictedFact, stating(people, parts))).toEqual([])
+    const sums = 'For 20 people the hall, and for the other 15 the garden.'
+    expect(foundBy(contradictedFact, stating('We are 35 people.', sums))).toEqual([])
+    expect(foundBy(contradictedFact, stating('We are 35 people.', parts))).toHaveLength(1)
+  })
+
   test('a correction by the user', () => {
     const run = stating('My order number is 4711.', 'Noted.').user(
       'Sorry, my order number is 4712.',

@@ -26,7 +26,7 @@ export const contradictedFact: Detector<typeof settings> = {
   name: 'contradicted_fact',
   kind: 'context',
   types: ['contradicted_fact'],
-  version: 1,
+  version: 2,
   needs: ['texts', 'history'],
   settings,
   detect(run, _settings, budget, prior) {
@@ -69,14 +69,25 @@ const claimsByFacts = remember((_message: Message) => new Map<string, Contradict
 function claimsOf(run: TaskRun, { message, step }: Answer, facts: readonly MemoryEntry[]) {
   const known = claimsByFacts(message)
   const key = facts.map(({ slot, value }) => `${slot}=${value}`).join('\n')
+  const { voice } = answerTextOf(message)
   const claims = known.get(key) ?? [
-    ...findContradictions(answerTextOf(message).voice, facts),
+    ...findContradictions(voice, facts).filter((claim) => !isPart(claim, voice)),
     ...step.tools.flatMap((index) =>
       findArgumentContradictions(run.tools[index]?.arguments ?? '', facts),
     ),
   ]
   known.set(key, claims)
   return claims
+}
+
+/**
+ * Tells whether a count is a part of the stated one: the rest is counted in the answer, or was in
+ * the user's own sentence (“35 people, 5 of them vegan”).
+ */
+function isPart({ fact, claimed }: Contradiction, voice: string): boolean {
+  if (fact.slot !== 'fact:people') return false
+  const rest = Number(factValueOf(fact).normal) - Number(claimed.normal)
+  return rest > 0 && (mentions(voice, String(rest)) || mentions(fact.quote, String(rest)))
 }
 
 /** Tells whether the claimed value has its own source: a tool's result, or another message. */

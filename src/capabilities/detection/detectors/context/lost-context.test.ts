@@ -155,6 +155,48 @@ test('asks for something that the user had already said', () => {
   expect(foundBy(lostContext, run('What is your account number?'))).toEqual([])
 })
 
+describe('a known value', () => {
+  const run = (first: string, then: string, between = 'Yes, please.') =>
+    agentRun(first + then + between)
+      .user(first)
+      .assistant('Would you like a refund?')
+      .user(between)
+      .assistant(then)
+  const two = 'My confirmation is BW-99471 and my e-mail is kim@post.example.'
+
+  test.each([
+    ['the second of a sentence', two, 'Which e-mail address did you use?'],
+    [
+      'with a request in the middle of a sentence',
+      two,
+      'To help, I need your confirmation number.',
+    ],
+    ['stated within a question', 'Can I move booking AN-3318?', 'What is your booking code?'],
+  ])('is asked for again: %s', (_what, first, then) => {
+    expect(foundBy(lostContext, run(first, then))).toMatchObject([{ severity: 'medium' }])
+  })
+
+  test.each([
+    [
+      'a proposal about it',
+      'My flight is HAT204.',
+      'Would you like to proceed with changing your flight to HAT266?',
+    ],
+    ['a confirmation', 'My flight is HAT204.', 'So your flight is HAT204, right?'],
+    ['consent', 'My order number is 4711.', 'Is it fine if I cancel your order?'],
+  ])('is not asked for by %s', (_what, first, then) => {
+    expect(foundBy(lostContext, run(first, then))).toEqual([])
+  })
+
+  test('is asked again only if the user changes it', () => {
+    const ask = 'What is your order number?'
+    const order = 'My order number is 4711.'
+    expect(foundBy(lostContext, run(order, ask, 'I need a receipt too, please.'))).toHaveLength(1)
+    expect(foundBy(lostContext, run(order, ask, 'There is a mistake in my order.'))).toEqual([])
+    expect(foundBy(lostContext, run(order, ask, 'I have another parcel.'))).toEqual([])
+  })
+})
+
 test('the minimum confidence is a setting', () => {
   const run = answered('Never use the word "cheap".', 'Yes.', 'It is cheap.')
   expect(foundBy(lostContext, run, { confidence_min: 0.99 })).toEqual([])

@@ -34,6 +34,17 @@ describe('questions that may be repeated', () => {
     expect(foundBy(repeatedQuestion, asked(question, reply, question))).toEqual([])
   })
 
+  test('whether something is right', () => {
+    const run = agentRun('right')
+      .user('I submit my readings.')
+      .assistant('G-07: 5,031 m³. Right?')
+      .user('no, 5013, sorry')
+      .assistant('What does W-03 say?')
+      .user('388')
+      .assistant('W-03: 388 m³. Right?')
+    expect(foundBy(repeatedQuestion, run)).toEqual([])
+  })
+
   test('the same words for another question', () => {
     const run = asked('Where would you like to go?', 'To Madeira.', 'Where would you like to stay?')
     expect(foundBy(repeatedQuestion, run)).toEqual([])

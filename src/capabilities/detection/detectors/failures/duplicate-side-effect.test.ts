@@ -38,6 +38,20 @@ test('an undone one is recovered', () => {
 })
 
 describe('healthy twins', () => {
+  test('several are asked for before the user agrees', () => {
+    const buy = { name: 'buy_ticket', args: { event: 'E-77' } }
+    const run = (wish: string) =>
+      agentRun(wish)
+        .user(wish)
+        .assistant('Tin Roof Tour, standing, 31 each. Buy?')
+        .user('yes')
+        .tool(buy, '{"ticket":"t-1"}')
+        .tool(buy, '{"ticket":"t-2"}')
+        .assistant('Here they are: t-1 and t-2.')
+    expect(findingsOf(duplicateSideEffect, run('three standing tickets E-77'))).toEqual([])
+    expect(findingsOf(duplicateSideEffect, run('a standing ticket for E-77'))).toHaveLength(1)
+  })
+
   const none = (run: ReturnType<typeof agentRun>) =>
     expect(findingsOf(duplicateSideEffect, run)).toEqual([])
 

@@ -24,7 +24,7 @@ export const duplicateSideEffect: Detector<typeof settings> = {
   name: 'duplicate_side_effect',
   kind: 'failure',
   types: ['duplicate_side_effect'],
-  version: 1,
+  version: 2,
   needs: ['arguments', 'results'],
   settings,
   detect(run, _settings, budget) {
@@ -62,19 +62,28 @@ const notDone =
 
 const message_chars_max = 2_000
 
-/** Tells whether the message that opened the turn asks for more than one. */
+/**
+ * Tells whether the message that opened the turn asks for more than one. A short one (“yes”) agrees
+ * to what the user had asked before.
+ */
 function wantsSeveral(run: TaskRun, turn: readonly Step[]): boolean {
   const call = turn[0]?.call ?? -1
   const thread = turn[0]?.thread
-  const asked = run.messages.findLast(
+  const said = run.messages.filter(
     (message) =>
       message.role === 'user' &&
       message.is_harness !== true &&
       message.thread === thread &&
       message.call <= call,
   )
-  return asked !== undefined && several.test(asked.text.slice(0, message_chars_max).toLowerCase())
+  const isShort = (said.at(-1)?.text.length ?? 0) <= agreement_chars_max
+  return said
+    .slice(isShort ? -2 : -1)
+    .some(({ text }) => several.test(text.slice(0, message_chars_max).toLowerCase()))
 }
+
+/** Maximum characters of a message that only agrees. */
+const agreement_chars_max = 40
 
 /** Tells whether the arguments contain a count above one, so that one such call is enough. */
 function isCounted([first]: readonly ToolUse[]): boolean {
@@ -83,7 +92,7 @@ function isCounted([first]: readonly ToolUse[]): boolean {
 
 /** Number words and counted things; digits of a name or a version do not match. */
 const several =
-  /\b(?:two|twice|three|four|five|times|again|another|each|both|double|repeat|every)\b|\b(?:zwei|zweimal|drei|nochmal|beide|deux|trois|encore|dos|tres|ambos)\b|\b[2-9] ?(?:x|[a-z]{3,20}s|mal)\b|\bx ?[2-9]\b|两|再/
+  /\b(?:two|twice|three|four|five|times|again|another|each|both|double|repeat|every)\b|\b(?:zwei|zweimal|drei|nochmal|beide|deux|trois|encore|dos|tres|ambos)\b|\b[2-9] ?(?:x|×|[a-z]{3,20}s|mal)(?!\p{L})|\b[x×] ?[2-9]\b|两|再/u
 
 function toFindings(
   run: TaskRun,

@@ -3,6 +3,7 @@ import type { Detector, FindingDraft, Severity } from '../../contract.ts'
 import {
   cutText,
   findSuccessClaims,
+  limitGuess,
   natureOfTool,
   placesOfSteps,
   placesOfUses,
@@ -24,7 +25,7 @@ export const falseSuccess: Detector<typeof settings> = {
   name: 'false_success',
   kind: 'failure',
   types: ['false_success'],
-  version: 1,
+  version: 2,
   needs: ['texts', 'results'],
   settings,
   detect(run, _settings, budget) {
@@ -119,7 +120,7 @@ function toFindings(
   const faults = uses.filter((use) => use.name === failed.name && !isGood(use))
   const finding = toFailureDraft({
     type: 'false_success',
-    severity: weighSeverity(severity, claim, failed),
+    severity: limitGuess(weighSeverity(severity, claim, failed), faults),
     recovered,
     began: said ?? failed.asked_by,
     summary: `The answer claims success (“${cutText(claim, quote_chars_max)}”) though “${failed.name}” failed.`,

@@ -84,3 +84,57 @@ describe('healthy twins', () => {
     expect(findingsOf(toolFailure, run)).toEqual([])
   })
 })
+
+describe('a refusal that the person knows of', () => {
+  const book = { name: 'book_flight', args: { flight: 'FJ402', passengers: 4 } }
+  const asked = (name: string) =>
+    agentRun(name)
+      .user('Move all four of us to the early flight.')
+      .tool(book, 'Error: not enough seats on flight FJ402 (requested 4, available 3)')
+
+  test('is info once the person went on, with the reason or without', () => {
+    for (const answer of [
+      'FJ402 has not enough seats: three are available. Would you like to stay?',
+      'Das geht leider nicht. Möchten Sie bleiben?',
+    ]) {
+      const run = asked(answer).assistant(answer).user('ok, we stay').assistant('Fine.')
+      expect(findingsOf(toolFailure, run)).toMatchObject([{ severity: 'info' }])
+    }
+  })
+
+  test('is low if the answer gives the reason, and medium if it gives none', () => {
+    const explained = asked('explained').assistant('Flight FJ402 has only three seats available.')
+    expect(findingsOf(toolFailure, explained)).toMatchObject([{ severity: 'low' }])
+    const admitted = asked('admitted').assistant('That did not work.')
+    expect(findingsOf(toolFailure, admitted)).toMatchObject([{ severity: 'medium' }])
+  })
+
+  test('stays medium if the answer claims success', () => {
+    const run = asked('hidden')
+      .assistant('All four seats on flight FJ402 have been booked.')
+      .user('great')
+      .assistant('Bye.')
+    expect(findingsOf(toolFailure, run)).toMatchObject([{ severity: 'medium' }])
+  })
+
+  test('does not ease a streak', () => {
+    const run = asked('streak')
+      .times(2, (agent) => agent.tool(book, 'Error: not enough seats'))
+      .assistant('There are not enough seats.')
+      .user('ok')
+      .assistant('Bye.')
+    expect(serious(findingsOf(toolFailure, run))).toHaveLength(1)
+  })
+})
+
+test('output that only begins like an error is at most low', () => {
+  const grep = (at: number) => ({ name: 'bash', args: { command: `scan logs/app-${at}.log` } })
+  const run = (output: string) =>
+    agentRun(output)
+      .user('Which errors are in the logs?')
+      .times(6, (agent, at) => agent.tool(grep(at), output))
+      .assistant('A disk is full.')
+  expect(findingsOf(toolFailure, run('ERROR: disk full'))).toMatchObject([{ severity: 'low' }])
+  expect(serious(findingsOf(toolFailure, run('ERROR: disk full\nexit code: 2')))).toHaveLength(1)
+  expect(serious(findingsOf(toolFailure, run('bash: scan: command not found')))).toHaveLength(1)
+})

@@ -4,8 +4,10 @@ import {
   countTimes,
   cutText,
   findTroubles,
+  limitGuess,
   natureOfTool,
   placesOfUses,
+  reportOfFailure,
   type ToolTrouble,
   toFailureDraft,
   wasteOfSteps,
@@ -39,7 +41,7 @@ export const toolFailure: Detector<typeof settings> = {
   name: 'tool_failure',
   kind: 'failure',
   types: ['tool_failure'],
-  version: 1,
+  version: 2,
   needs: ['tool_outcomes'],
   settings,
   detect(run, given, budget) {
@@ -61,7 +63,14 @@ function weightOf(run: TaskRun, trouble: ToolTrouble, given: Settings): Weight |
   if (run.state === 'failed') return { severity: 'high', recovered: false }
   const isSerious = isEffect || (trouble.uses.length > 1 && !isShell)
   const severity = isSerious && !isThereAlready(trouble) ? 'medium' : 'low'
-  return { severity, recovered: false }
+  return { severity: easeForReport(run, trouble, severity), recovered: false }
+}
+
+/** A person who knows that a tool refused can decide: it is their task, and not a fault of the run. */
+function easeForReport(run: TaskRun, { uses }: ToolTrouble, severity: Severity): Severity {
+  const report = reportOfFailure(run, uses.at(-1))
+  if (report === 'accepted') return 'info'
+  return report === 'explained' ? 'low' : severity
 }
 
 type FailureFacts = { isEffect: boolean; isStreak: boolean }
@@ -69,12 +78,14 @@ type FailureFacts = { isEffect: boolean; isStreak: boolean }
 /** Weighs a failure that the task got past; a change that was never made stays open. */
 function weightOfPassed(
   run: TaskRun,
-  { isFixed, isAtRest }: ToolTrouble,
+  trouble: ToolTrouble,
   { isEffect, isStreak }: FailureFacts,
 ): Weight | null {
+  const { isFixed, isAtRest } = trouble
   if (isStreak) return { severity: 'medium', recovered: true }
   if (!isEffect || isFixed || !isAtRest) return null
-  return { severity: run.state === 'failed' ? 'medium' : 'low', recovered: false }
+  if (run.state === 'failed') return { severity: 'medium', recovered: false }
+  return { severity: easeForReport(run, trouble, 'low'), recovered: false }
 }
 
 /** Tells whether the last result says that the wanted state already exists. */
@@ -99,7 +110,7 @@ function toFinding(
   const end = recovered ? 'the task got over it' : 'it was not resolved'
   return toFailureDraft({
     type: 'tool_failure',
-    severity,
+    severity: limitGuess(severity, uses),
     recovered,
     began: places[0] ?? { trace_id: '', observation_id: '' },
     topic: tool,

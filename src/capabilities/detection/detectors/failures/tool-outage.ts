@@ -1,10 +1,12 @@
 import { z } from 'zod'
-import type { Detector, FindingDraft } from '../../contract.ts'
+import type { Detector, FindingDraft, Severity } from '../../contract.ts'
 import {
   countTimes,
   cutText,
   findTroubles,
+  limitGuess,
   placesOfUses,
+  reportOfFailure,
   type ToolTrouble,
   toFailureDraft,
   wasteOfSteps,
@@ -31,7 +33,7 @@ export const toolOutage: Detector<typeof settings> = {
   name: 'tool_outage',
   kind: 'failure',
   types: ['tool_outage'],
-  version: 1,
+  version: 2,
   needs: ['tool_outcomes'],
   settings,
   detect(run, { streak }, budget) {
@@ -52,7 +54,7 @@ function toFinding(run: TaskRun, trouble: ToolTrouble, streak: number): FindingD
   const end = isOver ? 'the task got over it' : 'it did not come back'
   return toFailureDraft({
     type: 'tool_outage',
-    severity: uses.length >= streak ? 'high' : 'medium',
+    severity: limitGuess(weigh(run, trouble, streak), uses),
     recovered: isOver,
     began: places[0] ?? { trace_id: '', observation_id: '' },
     topic: tool,
@@ -64,4 +66,10 @@ function toFinding(run: TaskRun, trouble: ToolTrouble, streak: number): FindingD
     waste: wasteOfSteps(run, steps),
     evidence: { tool, outages: uses.length, result: cutText(result) },
   })
+}
+
+/** Weighs an outage; a person who heard of it and went on can come back later. */
+function weigh(run: TaskRun, { uses }: ToolTrouble, streak: number): Severity {
+  if (uses.length >= streak) return 'high'
+  return reportOfFailure(run, uses.at(-1)) === 'accepted' ? 'low' : 'medium'
 }

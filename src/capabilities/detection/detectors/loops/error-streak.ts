@@ -2,6 +2,7 @@ import { z } from 'zod'
 import type { Detector, FindingDraft } from '../../contract.ts'
 import {
   commandOf,
+  limitGuess,
   listToolNames,
   type StepFacts,
   stretchesOf,
@@ -42,7 +43,7 @@ export const errorStreak: Detector<typeof settings> = {
   name: 'error_streak',
   kind: 'loop',
   types: ['error_streak'],
-  version: 1,
+  version: 2,
   needs: ['tool_outcomes'],
   settings,
   detect(run, set, budget) {
@@ -107,7 +108,7 @@ function toFinding(
   const repeats = resultsOf(steps)
   return toLoopDraft(run, {
     type: 'error_streak',
-    severity: repeats >= set.high_errors ? 'high' : 'medium',
+    severity: limitGuess(repeats >= set.high_errors ? 'high' : 'medium', uses),
     summary: `${repeats} tool calls in a row failed (${listToolNames(uses)}).`,
     steps,
     fresh: 1,

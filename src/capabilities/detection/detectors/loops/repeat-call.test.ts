@@ -141,3 +141,17 @@ test('ignores volatile tokens in results and spellings of arguments', () => {
   )
   expect(foundBy(repeatCall, run.assistant('4.'))).toHaveLength(1)
 })
+
+test('a sentence about several tools is one', () => {
+  const calls = [
+    { name: 'f', args: { id: 1 } },
+    { name: 'g', args: { id: 2 } },
+  ]
+  const run = agentRun('pair')
+    .user('Look.')
+    .times(3, (agent) => agent.assistant({ calls }).results(['1', '2']))
+    .assistant('Done.')
+  expect(foundBy(repeatCall, run)).toMatchObject([
+    { summary: expect.stringMatching(/^f and g were called 3 times in a row/) },
+  ])
+})

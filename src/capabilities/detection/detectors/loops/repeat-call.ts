@@ -4,10 +4,10 @@ import {
   asksForRepetition,
   isAcknowledged,
   isPolling,
-  listToolNames,
   pollingSettings,
   type StepFacts,
   stretchesOf,
+  tellCalls,
   toCallEvidence,
   toLoopDraft,
 } from '../../facts/index.ts'
@@ -93,7 +93,7 @@ function toFinding(
   return toLoopDraft(run, {
     type: 'repeat_call',
     severity: severityOf(repeats, is_polling ? 'polls' : natureOf(run, steps), set),
-    summary: `${listToolNames(uses)} was called ${repeats} times in a row with the same arguments and the same result.`,
+    summary: `${tellCalls(uses)} ${repeats} times in a row with the same arguments and the same result.`,
     steps,
     fresh: 1,
     period: 1,

@@ -53,3 +53,61 @@ test.each<[string, (run: AgentRun) => AgentRun]>([
 ])('no loop: %s', (name, write) => {
   expect(foundBy(repeatError, write(asked(name)).assistant('Done.'))).toEqual([])
 })
+
+test('a refused change is a loop also with other steps or the user between', () => {
+  const book = (run: AgentRun) => fail(run, 'Error: payment amount does not add up')
+  const look = (run: AgentRun) => run.tool({ name: 'get_user' }, '{"id":7}')
+  const [steps] = foundBy(
+    repeatError,
+    asked('steps')
+      .times(3, (run) => look(book(run)))
+      .assistant('No.'),
+  )
+  expect(steps).toMatchObject({ severity: 'medium', repeats: 3, start_step: 1, end_step: 5 })
+  const talk = asked('talk').times(3, (run) => book(run).assistant('One moment.').user('ok'))
+  expect(foundBy(repeatError, talk.assistant('No.'))).toMatchObject([
+    { severity: 'medium', repeats: 3, summary: expect.stringContaining('“book_flight” failed 3') },
+  ])
+  const unknownVerb = asked('port').times(3, (run) =>
+    run
+      .tool({ name: 'port_in', args: { number: '0151' } }, '{"error":"INVALID_FORMAT"}')
+      .assistant('One moment.')
+      .user('ok'),
+  )
+  expect(foundBy(repeatError, unknownVerb.assistant('No.'))).toMatchObject([{ repeats: 3 }])
+})
+
+test.each<[string, (run: AgentRun) => AgentRun]>([
+  ['two attempts', (run) => run.times(2, (agent) => fail(agent).assistant('No.').user('Hm.'))],
+  [
+    'another change succeeds between them',
+    (run) =>
+      run.times(3, (agent, at) => fail(agent).tool({ name: 'update_card', args: { at } }, 'ok')),
+  ],
+  [
+    'the error differs',
+    (run) =>
+      run.times(3, (agent, at) =>
+        fail(agent, `Error: ${['no seats', 'no card', 'no name'][at]}`)
+          .assistant('No.')
+          .user('Hm.'),
+      ),
+  ],
+  [
+    'the user agrees to each attempt',
+    (run) =>
+      run.times(3, (agent) => fail(agent).assistant('Shall I try it once more?').user('Yes.')),
+  ],
+  [
+    'a reading tool',
+    (run) =>
+      run.times(3, (agent) =>
+        agent
+          .tool({ name: 'get_order', args: { id: 7 } }, '{"error":"not found"}')
+          .assistant('No.')
+          .user('Hm.'),
+      ),
+  ],
+])('no loop across the user: %s', (name, write) => {
+  expect(foundBy(repeatError, write(asked(name)).assistant('Done.'))).toEqual([])
+})

@@ -1,16 +1,21 @@
 import { z } from 'zod'
 import type { Detector, FindingDraft } from '../../contract.ts'
 import {
+  commandOf,
   cutText,
+  effectOfTool,
   isPaced,
+  isReadingName,
+  limitGuess,
   listToolNames,
   pollingSettings,
+  remember,
   type StepFacts,
   stretchesOf,
   toCallEvidence,
   toLoopDraft,
 } from '../../facts/index.ts'
-import type { TaskRun } from '../../reconstruction/index.ts'
+import type { TaskRun, ToolUse } from '../../reconstruction/index.ts'
 
 const source = 'Source: OpenHands stops an agent at the third equal failing call.'
 
@@ -36,15 +41,111 @@ export const repeatError: Detector<typeof settings> = {
   name: 'repeat_error',
   kind: 'loop',
   types: ['repeat_error'],
-  version: 1,
+  version: 2,
   needs: ['arguments', 'tool_outcomes'],
   settings,
   detect(run, set, budget) {
-    return stretchesOf(run).flatMap((stretch) => {
+    const rows = stretchesOf(run).flatMap((stretch) => {
       budget.spend(stretch.length)
       return rowsOf(stretch).flatMap((steps) => toFinding(run, steps, set) ?? [])
     })
+    const taken = new Set(rows.map(({ anchor }) => anchor))
+    const byThread = Map.groupBy(stretchesOf(run).flat(), ({ step }) => step.thread)
+    const scattered = [...byThread.values()].flatMap((steps) => {
+      budget.spend(steps.length)
+      return seriesOf(run, steps).flatMap((series) => toScatteredFinding(run, series, set) ?? [])
+    })
+    return [...rows, ...scattered.filter(({ anchor }) => !taken.has(anchor))]
   },
+}
+
+/** The same change, refused with the same error each time; other steps may be between. */
+type Series = { use: ToolUse; steps: StepFacts[]; asked: number; last: number; gaps: number }
+
+/**
+ * Returns refused changes that were tried again, also after other steps and messages of the user.
+ * Another change that succeeded can be the remedy, and ends the series.
+ */
+function seriesOf(run: TaskRun, steps: readonly StepFacts[]): Series[] {
+  const all: Series[] = []
+  const open = new Map<string, Series>()
+  for (const [at, facts] of steps.entries()) {
+    if (facts.uses.some(isMade)) open.clear()
+    for (const use of facts.uses.filter(isRefused)) {
+      const key = `${use.sig} ${use.out}`
+      const known = open.get(key)
+      const series = known ?? { use, steps: [], asked: 0, last: at, gaps: 0 }
+      open.set(key, series)
+      if (known === undefined) all.push(series)
+      else if (known.last === at) continue
+      else extendSeries(run, known, { at, facts })
+      series.steps.push(facts)
+      series.last = at
+    }
+  }
+  // Attempts directly after each other are rows, which know about waiting.
+  return all.filter(({ gaps }) => gaps > 0)
+}
+
+function extendSeries(
+  run: TaskRun,
+  series: Series,
+  { at, facts }: { at: number; facts: StepFacts },
+): void {
+  if (facts.step.after_user || at > series.last + 1) series.gaps++
+  if (isAskedToRetry(run, facts)) series.asked++
+}
+
+const isRefused = remember(
+  (use: ToolUse): boolean =>
+    use.fault === 'error' && use.sig !== null && use.out !== null && mayChange(use),
+)
+
+function isMade(use: ToolUse): boolean {
+  return use.is_answered && use.fault === null && effectOfTool(use) === 'changes'
+}
+
+/** Tells whether a call, other than a command of a shell, can change something: its name reads nothing. */
+function mayChange(use: ToolUse): boolean {
+  if (commandOf(use) !== undefined) return false
+  return effectOfTool(use) === 'changes' || !isReadingName(use.name)
+}
+
+/** Tells whether the user asked for the new attempt, or agreed to it. */
+function isAskedToRetry({ messages }: TaskRun, { step }: StepFacts): boolean {
+  const said = messages.filter(({ thread, call }) => thread === step.thread && call <= step.call)
+  const at = said.findLastIndex(({ role, is_harness = false }) => role === 'user' && !is_harness)
+  const asked = said[at]?.text.slice(0, message_chars_max) ?? ''
+  const offered = said[at - 1]
+  return (
+    retry.test(asked) ||
+    (offered?.role === 'assistant' && /[?？]/.test(offered.text) && retry.test(offered.text))
+  )
+}
+
+const message_chars_max = 2_000
+const retry =
+  /\b(?:again|retry|re-?try|once more|one more time|another (?:try|attempt|go)|nochmals?|noch einmal|erneut|encore|otra vez|de nuevo)\b|再/i
+
+function toScatteredFinding(
+  run: TaskRun,
+  { use, steps, asked }: Series,
+  set: Settings,
+): FindingDraft | undefined {
+  const repeats = steps.length
+  if (repeats < set.repeats || asked >= repeats - 1) return undefined
+  return toLoopDraft(run, {
+    type: 'repeat_error',
+    severity: repeats >= set.high_repeats ? 'high' : 'medium',
+    summary: `“${use.name}” failed ${repeats} times with the same arguments and the same error, and nothing was changed in between.`,
+    steps,
+    ...{ fresh: 1, period: null, repeats, threshold: set.repeats },
+    evidence: {
+      calls: toCallEvidence([use]),
+      last_error: cutText(use.result ?? ''),
+      polling: false,
+    },
+  })
 }
 
 function rowsOf(stretch: readonly StepFacts[]): StepFacts[][] {
@@ -73,10 +174,14 @@ function toFinding(
   const uses = steps[0]?.uses ?? []
   const isLoop = !is_polling || repeats >= set.polling_loop_repeats
   const high = repeats >= set.high_repeats && !is_polling
+  const severity = high ? 'high' : isLoop ? 'medium' : 'low'
+  const all = steps.flatMap((facts) => facts.uses)
+  // Equal calls with equal results are a loop, errors or not.
+  const isSame = steps.every(({ out }) => out !== null && out === steps[0]?.out)
   const error = steps.at(-1)?.uses[0]?.result
   return toLoopDraft(run, {
     type: 'repeat_error',
-    severity: high ? 'high' : isLoop ? 'medium' : 'low',
+    severity: isSame ? severity : limitGuess(severity, all),
     summary: `${listToolNames(uses)} failed ${repeats} times in a row with the same arguments.`,
     steps,
     fresh: 1,

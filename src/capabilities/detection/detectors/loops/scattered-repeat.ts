@@ -5,10 +5,10 @@ import {
   createWorldClock,
   effectOfTool,
   isPollingUse,
-  listToolNames,
   remember,
   type StepFacts,
   stepsOf,
+  tellCalls,
   toCallEvidence,
   toLoopDraft,
 } from '../../facts/index.ts'
@@ -143,7 +143,7 @@ function toFinding(run: TaskRun, { use, steps }: Series, set: Settings): Finding
   return toLoopDraft(run, {
     type: 'scattered_repeat',
     severity: 'low',
-    summary: `${listToolNames([use])} was called ${steps.length} times with the same arguments and the same result, though nothing was changed in between.`,
+    summary: `${tellCalls([use])} ${steps.length} times with the same arguments and the same result, though nothing was changed in between.`,
     steps,
     fresh: 1,
     period: null,

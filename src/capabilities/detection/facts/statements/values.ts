@@ -5,34 +5,50 @@ type Fact = { key: string; kind: string; value: string }
 
 /** Reads named values of a sentence: "my order number is 4711", "the deadline is March 3". */
 export function readFacts(sentence: string): Statement[] {
-  if (hypothetical.test(sentence) || sentence.trim().endsWith('?')) return []
+  // Addresses contain words as well: `kim@shop.example`.
+  if (hypothetical.test(sentence.replace(/\S+@\S+|https?:\S+/g, ' '))) return []
   const found = new Map<string, Statement>()
-  for (const pattern of patterns) {
-    for (const match of sentence.matchAll(pattern)) {
+  const isQuestion = sentence.trim().endsWith('?')
+  const plain = sentence.replace(eMail, 'email')
+  for (const pattern of isQuestion ? idPatterns : patterns) {
+    for (const match of plain.matchAll(pattern)) {
       const statement = statementOf(sentence, match)
       if (statement !== undefined && !found.has(statement.slot)) {
         found.set(statement.slot, statement)
       }
     }
   }
+  if (!isQuestion) addOwnFacts(found, sentence)
+  return [...found.values()].slice(0, facts_max)
+}
+
+function addOwnFacts(found: Map<string, Statement>, sentence: string): void {
   for (const { pattern, key } of selfPatterns) {
     const rest = pattern.exec(sentence)
     if (rest === null) continue
     const value = readValue(sentence.slice(rest.index + rest[0].length))
     if (value !== undefined) add(found, { sentence, key, kind: value.kind, value: value.normal })
   }
-  return [...found.values()].slice(0, facts_max)
 }
 
 const facts_max = 8
 
+/** The spellings of `email`, also in compound words: “E-Mail-Adresse”. */
+const eMail = /\be-?mail(?:[- ]?adresse|[- ]address)?\b/gi
+
 const hypothetical =
   /\b(?:if|suppose|imagine|assume|assuming|what about|for example|e\.g|example|might|maybe|perhaps|not sure|i think|would|could|was|were|used to|(?:my|the|an|our) old|previous|former|or|each|per|every)\b/i
 
-const patterns: readonly RegExp[] = [
-  /\b(?:my|our|the|meine?|unsere?)(?: (?:correct|right|new|full|current|actual|exact|total|maximum|customer's|user's))? (?<key>\p{L}{2,20}(?: \p{L}{2,20}){0,2}?)(?: (?:number|no\.|id|code|#))?(?: (?:is|are|will be|has to be|must be|should be|=|ist|sind|beträgt|lautet)|:|, which is,?) (?:now |actually |on |at |called |named |due on |due |in |for |exactly |still )?(?<value>\S.{0,80})/giu,
-  /\b(?<key>order|booking|ticket|invoice|account|reservation|case|flight|customer|tracking|policy|member|membership)(?: (?:number|no\.?|id|code|#))? ?#?(?<value>[a-z]{0,4}-?\d{3,20}\b.{0,10})/giu,
+const statedPatterns: readonly RegExp[] = [
+  /\b(?:my|our|the|meine?|unsere?)(?: (?:correct|right|new|full|current|actual|exact|total|maximum|customer's|user's))? (?<key>\p{L}{2,20}(?: \p{L}{2,20}){0,2}?)(?: (?:number|no\.|id|code|#))?(?: (?:is|are|will be|has to be|must be|should be|=|ist|sind|beträgt|lautet)|:|, which is,?) (?:now |actually |on |at |called |named |due on |due |in |for |exactly |still )?(?=(?<value>\S.{0,80}))/giu,
 ]
+
+/** A named id is stated also within a question: “can you change booking AN-3318?” */
+const idPatterns: readonly RegExp[] = [
+  /\b(?<key>order|booking|ticket|invoice|account|reservation|case|flight|customer|tracking|policy|member|membership)(?: (?:number|no\.?|id|code|#))? ?#?(?=(?<value>[a-z]{0,4}-?\d{3,20}\b.{0,10}))/giu,
+]
+
+const patterns = [...statedPatterns, ...idPatterns]
 
 const selfPatterns: readonly { pattern: RegExp; key: string }[] = [
   {
@@ -42,7 +58,7 @@ const selfPatterns: readonly { pattern: RegExp; key: string }[] = [
   },
   {
     pattern:
-      /^(?:hi|hello|hey)?[,!. ]{0,3}(?:i am|i'm|this is) (?=\p{Lu}\p{Ll}+(?:[.,!]| from | and |$))/iu,
+      /^(?:hi|hello|hey)?[,!. ]{0,3}(?:i am|i'm|this is) (?=\p{Lu}\p{Ll}+(?: \p{Lu}[\p{Ll}’'-]+){0,2}(?:[.,!]| from | and | here\b|$))/iu,
     key: 'name',
   },
   { pattern: /\bi(?: am|'m) (?=\d{1,3} years old\b)/i, key: 'age' },
@@ -159,7 +175,8 @@ const kinds: readonly { kind: FactKind; pattern: RegExp; normal: (text: string) 
   },
   {
     kind: 'code',
-    pattern: /^#?(?=[\w-]{0,30}\d)(?=[\w-]{0,30}[a-z-])[a-z0-9]+(?:[-_][a-z0-9]+)*(?![\w.@])/i,
+    pattern:
+      /^#?(?=[\w-]{0,30}\d)(?=[\w-]{0,30}[a-z-])[a-z0-9]+(?:[-_][a-z0-9]+)*(?![\w@]|[-.]\w)/i,
     normal: (text) => text.replace(/^#/, '').toLowerCase(),
   },
   {
@@ -175,12 +192,16 @@ const kinds: readonly { kind: FactKind; pattern: RegExp; normal: (text: string) 
   },
 ]
 
+/** A count with its unit (“15-inch”, “3-day”) describes, and names nothing. */
+const measure = /^\d{1,4}-\p{Ll}{3,}$/u
+
 /** Reads the value at the start of a text; undefined if it starts with no value. */
 export function readValue(text: string): FactValue | undefined {
   const bare = text.replace(/^[\s"'“‘*_`]{1,4}/, '')
   for (const { kind, pattern, normal } of kinds) {
     const found = pattern.exec(bare)?.[0]
-    if (found !== undefined) return { kind, text: found, normal: normal(found) }
+    if (found !== undefined && !measure.test(found))
+      return { kind, text: found, normal: normal(found) }
   }
   return readSpelledNumber(bare)
 }
@@ -240,13 +261,13 @@ export function factValueOf({ value }: MemoryEntry): { kind: string; normal: str
 }
 
 const asked =
-  /\b(?:your|the)(?: (?:full|current|exact|complete|correct|total))? ([a-z]{2,20}(?: [a-z]{2,20}){0,2})/gi
+  /\b(?:your|the|(?:which|what)(?! (?:is|are|was|were|do|does|did|about|your|the)\b))(?: (?:full|current|exact|complete|correct|total))? ([a-z]{2,20}(?: [a-z]{2,20}){0,2})/gi
 const keys_max = 6
 
 /** Returns the keys of facts asked for by "your order number", "how many people", "what name". */
 export function readAskedKeys(sentence: string): string[] {
   const keys = new Set<string>()
-  for (const [, words = ''] of sentence.matchAll(asked)) {
+  for (const [, words = ''] of sentence.replace(eMail, 'email').matchAll(asked)) {
     for (const key of prefixesOf(words)) keys.add(key)
     if (keys.size >= keys_max) break
   }

@@ -1,0 +1,228 @@
+import { z } from 'zod'
+import {
+  type Detector,
+  type FindingDraft,
+  historyDroppedReason,
+  type Severity,
+} from '../../contract.ts'
+import {
+  argumentsOf,
+  callOf,
+  cutText,
+  type DoneClaim,
+  findDoneClaims,
+  natureOfTool,
+  noWaste,
+  placesOfSteps,
+  placesOfUses,
+  readClaimedCount,
+  remember,
+  toFailureDraft,
+  wordsOfTool,
+} from '../../facts/index.ts'
+import type { Step, TaskRun, ToolUse } from '../../reconstruction/index.ts'
+
+const settings = z.strictObject({})
+
+/**
+ * Finds answers that claim an action which the agent never took: no tool of that name was called
+ * though the request declares one, or it was called for fewer things than the answer counts (“all
+ * five reservations” after two calls). Failed calls belong to `false_success`.
+ */
+export const claimedNotCalled: Detector<typeof settings> = {
+  name: 'claimed_not_called',
+  kind: 'failure',
+  types: ['claimed_not_called'],
+  version: 1,
+  needs: ['texts', 'arguments', 'history'],
+  settings,
+  detect(run, _settings, budget) {
+    budget.spend(run.steps.length)
+    // Another thread, or a dropped part of the history, can have the call.
+    if (run.threads.length !== 1 || run.breaks.length > 0) return []
+    return run.steps.flatMap((step) => {
+      if (step.tools.length > 0 || step.is_partial || !step.text) return []
+      const claims = readClaims(step)
+      if (claims.length === 0) return []
+      budget.spend(run.tools.length + run.messages.length)
+      return claims.flatMap((claim) => checkClaim(run, step, claim)).slice(0, 1)
+    })
+  },
+  findGap: ({ breaks, tools }) =>
+    breaks.length > 0 && tools.length > 0 ? historyDroppedReason : undefined,
+}
+
+const readClaims = remember(({ text }: Step) => findDoneClaims(text ?? ''))
+
+function checkClaim(run: TaskRun, step: Step, claim: DoneClaim): FindingDraft[] {
+  const before = run.tools.filter((use) => (use.step ?? -1) < step.index)
+  return [
+    ...findShortfall(run, step, { claim, before }),
+    ...findAbsence(run, step, { claim, before }),
+  ]
+}
+
+type CheckedClaim = { claim: DoneClaim; before: readonly ToolUse[] }
+
+/** Finds a count in a claim that is higher than the number of things that a tool changed. */
+function findShortfall(run: TaskRun, step: Step, { claim, before }: CheckedClaim): FindingDraft[] {
+  const claimed = readClaimedCount(claim.sentence)
+  if (claimed === undefined) return []
+  const stem = toStem(claimed.noun)
+  const done = before.filter((use) => use.fault === null && natureOfTool(use.name).isEffect)
+  const about = done.filter((use) => wordsOfUse(use).some((word) => toStem(word) === stem))
+  const things = new Set(about.map((use) => identityOf(use, stem)))
+  if (things.size === 0 || things.size >= claimed.count || about.some(hasSeveral)) return []
+  const names = new Set(about.map(({ name }) => name))
+  if (done.some(({ name }) => !names.has(name))) return []
+  const [tool = ''] = names
+  const count = `${things.size} of ${claimed.count}`
+  return [
+    toFinding(run, step, {
+      ...{ claim, tool, uses: about, confidence: 0.8 },
+      summary: `The answer says that ${claimed.count} ${claimed.noun} were dealt with (“${cutText(claim.sentence, quote_chars_max)}”), but “${tool}” was called for ${count}.`,
+    }),
+  ]
+}
+
+/** Finds a claimed action whose tool is declared and was never called. */
+function findAbsence(run: TaskRun, step: Step, { claim, before }: CheckedClaim): FindingDraft[] {
+  const declared = callOf(run, step)?.tools?.map(({ name }) => name) ?? []
+  const tools = declared.filter((name) => isToolOf(name, claim))
+  const [tool] = tools
+  if (tool === undefined) return findUncheckedClaim(run, step, { claim, before })
+  if (before.some((use) => mayHaveDone(use, claim)) || isStated(run, step, claim)) return []
+  return [
+    toFinding(run, step, {
+      ...{ claim, tool, uses: [], confidence: claim.isOwn ? 0.85 : 0.75 },
+      summary: `The answer claims an action (“${cutText(claim.sentence, quote_chars_max)}”), but “${tool}” was never called.`,
+    }),
+  ]
+}
+
+/**
+ * Finds a claim to have checked something whose tool was never called: all nouns of its name are in
+ * the sentence, and no result says a word about them.
+ */
+function findUncheckedClaim(
+  run: TaskRun,
+  step: Step,
+  { claim, before }: CheckedClaim,
+): FindingDraft[] {
+  if (!claim.isOwn || claim.verb !== 'check') return []
+  const declared = callOf(run, step)?.tools ?? []
+  const tool = declared.find(({ name }) => {
+    const nouns = wordsOfTool(name).filter((word) => word.length > 3 && !general.has(word))
+    if (nouns.length === 0 || natureOfTool(name).isEffect) return false
+    if (!nouns.every((noun) => (step.text ?? '').toLowerCase().includes(noun))) return false
+    return !before.some((use) =>
+      nouns.some((noun) => `${use.name} ${use.result ?? ''}`.toLowerCase().includes(noun)),
+    )
+  })
+  if (tool === undefined) return []
+  return [
+    toFinding(run, step, {
+      ...{ claim, tool: tool.name, uses: [], confidence: 0.6, severity: 'low' },
+      summary: `The answer says that something was checked (“${cutText(claim.sentence, quote_chars_max)}”), but “${tool.name}” was never called.`,
+    }),
+  ]
+}
+
+/** Words of reading tools that name nothing. */
+const general = new Set(
+  'check find list look lookup search read fetch query show view info details status data item items with from user customer account order orders'.split(
+    ' ',
+  ),
+)
+
+/** Tells whether a tool takes the claimed action: its verb, and a noun of its name in the sentence. */
+function isToolOf(name: string, { verb, sentence }: DoneClaim): boolean {
+  const words = wordsOfTool(name)
+  if (!words.includes(verb) || !natureOfTool(name).isEffect) return false
+  const nouns = words.filter((word) => word !== verb && word.length > 2)
+  return nouns.length === 0 || nouns.some((noun) => sentence.includes(noun.slice(0, stem_chars)))
+}
+
+/** Tells whether a call can be the claimed action, under any name: a change of the same turn too. */
+function mayHaveDone(use: ToolUse, { verb }: DoneClaim): boolean {
+  return wordsOfTool(use.name).includes(verb) || isChange(use)
+}
+
+function isChange(use: ToolUse): boolean {
+  const { isEffect, isShell, isEnd } = natureOfTool(use.name)
+  return isEffect || isShell || isEnd
+}
+
+/** Tells whether a tool's result, the system or the user said that it was done. */
+function isStated(run: TaskRun, step: Step, { participle, isOwn }: DoneClaim): boolean {
+  const said = run.messages.filter(({ call, role }) => call <= step.call && role !== 'assistant')
+  const last = said.findLast(({ role }) => role === 'user')
+  if (!isOwn && (last?.text.includes('?') ?? false)) return true
+  const form = new RegExp(`(?<!\\p{L})${participle}(?!\\p{L})`, 'iu')
+  return (
+    said.some(({ text }) => form.test(text)) ||
+    run.tools.some(({ result }) => result !== null && form.test(result))
+  )
+}
+
+/** Words of a call: its tool's name and the names of its arguments. */
+function wordsOfUse(use: ToolUse): string[] {
+  return [use.name, ...Object.keys(argumentsOf(use))].flatMap(wordsOfTool)
+}
+
+/** Returns what a call was about: the argument that names the thing, otherwise all of them. */
+function identityOf(use: ToolUse, stem: string): string {
+  const own = Object.entries(argumentsOf(use)).find(([key]) =>
+    wordsOfTool(key).some((word) => toStem(word) === stem),
+  )
+  return own === undefined ? (use.sig ?? `${use.index}`) : JSON.stringify(own[1])
+}
+
+/** Tells whether one call was about several things: a list, or a count. */
+function hasSeveral(use: ToolUse): boolean {
+  return Object.values(argumentsOf(use)).some(
+    (value) => Array.isArray(value) || (typeof value === 'number' && value > 1),
+  )
+}
+
+const stem_chars = 5
+
+function toStem(word: string): string {
+  return word.replace(/(?:ies|s)$/, '').slice(0, 8)
+}
+
+const quote_chars_max = 120
+
+type Unmet = Pick<FindingDraft, 'summary' | 'confidence'> & {
+  claim: DoneClaim
+  tool: string
+  uses: readonly ToolUse[]
+  severity?: Severity
+}
+
+function toFinding(
+  run: TaskRun,
+  step: Step,
+  { claim, tool, uses, severity = 'medium', ...unmet }: Unmet,
+): FindingDraft {
+  const [place] = placesOfSteps(run, [step.index])
+  return toFailureDraft({
+    type: 'claimed_not_called',
+    severity,
+    recovered: isCalledLater(run, step, claim),
+    began: place ?? { trace_id: '', observation_id: `${step.index}` },
+    ...unmet,
+    ...{ start_step: step.index, end_step: step.index },
+    places: [...(place === undefined ? [] : [place]), ...placesOfUses(uses)],
+    waste: noWaste,
+    evidence: { claim: cutText(claim.sentence), tool, calls: uses.length },
+  })
+}
+
+/** Tells whether the agent took the action after it had claimed it. */
+function isCalledLater(run: TaskRun, step: Step, { verb }: DoneClaim): boolean {
+  return run.tools.some(
+    (use) =>
+      (use.step ?? -1) > step.index && use.fault === null && wordsOfTool(use.name).includes(verb),
+  )
+}
