@@ -108,7 +108,8 @@ function measureClean(measured: Measured, figures: ServiceFigures): void {
   if (worst !== undefined) figures.flagged[worst] = (figures.flagged[worst] ?? 0) + 1
   for (const { severity, step, values } of findings) {
     figures.listed += values.length
-    for (const { value, note } of values) say(`clean ${name}, step ${step}: ${severity} “${value}” ${note}`)
+    for (const { value, note } of values)
+      say(`clean ${name}, step ${step}: ${severity} “${value}” ${note}`)
   }
   for (const [at, message] of run.messages.entries()) {
     if (isAnswer(message)) alterAnswer(measured, at, figures)
@@ -130,9 +131,12 @@ function alterAnswer(measured: Measured, place: number, figures: ServiceFigures)
   const before = run.messages.slice(0, place)
   const texts = before.filter(({ role }) => role !== 'assistant').map(toSeen)
   if (!before.some(({ role }) => role === 'tool')) return
-  for (const { verdict, at } of checkAnswer(answer, indexSeen(texts))) {
-    if ((answer.slice(...at).match(/\d/g) ?? []).length < 2) continue
-    if (verdict !== 'exempt') figures.values += 1
+  const checked = checkAnswer(answer, indexSeen(texts)).filter(
+    ({ verdict, at }) =>
+      verdict !== 'exempt' && (answer.slice(...at).match(/\d/g) ?? []).length >= 2,
+  )
+  figures.values += checked.length
+  for (const { verdict, at } of checked) {
     if (verdict !== 'seen' && verdict !== 'derived') continue
     const ways = [
       [figures.altered, alterDigit(answer, at)],

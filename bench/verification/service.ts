@@ -18,8 +18,11 @@ const figures = measureServiceRuns(runs, (line) => {
   if (values.verbose) console.log(line)
 })
 const flagged = Object.entries(figures.flagged).map(([severity, count]) => `${count} ${severity}`)
-const serious = (figures.flagged.medium ?? 0) + (figures.flagged.high ?? 0) + (figures.flagged.critical ?? 0)
-console.log(`clean runs flagged, worst severity: ${flagged.join(', ') || 'none'} of ${figures.clean}`)
+const serious =
+  (figures.flagged.medium ?? 0) + (figures.flagged.high ?? 0) + (figures.flagged.critical ?? 0)
+console.log(
+  `clean runs flagged, worst severity: ${flagged.join(', ') || 'none'} of ${figures.clean}`,
+)
 console.log(`clean runs flagged at medium or above: ${percent(serious, figures.clean)}`)
 console.log(`values of clean answers that are listed: ${percent(figures.listed, figures.values)}`)
 show('values with one altered digit', figures.altered)
