@@ -36,7 +36,7 @@ const readers: readonly Reader[] = [
     kind: 'id',
     // Numbers of accounts and cards, in groups of four.
     pattern:
-      /(?<![\w-])(?:[A-Z]{2}\d{2}(?: [A-Z\d]{4}){2,7}(?: [A-Z\d]{1,3})?|\d{4}(?:[ -]\d{4}){2,5})(?![\w-])/g,
+      /(?<![\w-])(?:[A-Z]{2}\d{2}(?: [A-Z\d]{4}){2,7}(?: [A-Z\d]{1,3})?|(?!(?:(?:19|20)\d\d[ -]){2})\d{4}(?:[ -]\d{4}){2,5})(?![\w-])/g,
     normal: compact,
   },
   {

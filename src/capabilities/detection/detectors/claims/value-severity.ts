@@ -25,6 +25,8 @@ const code = /[\d_-]|^\p{Lu}{2,}$/u
 const copied_share_min = 0.5
 /** Other values that an answer needs before their share says something of a plain number. */
 const others_min = 3
+/** The same for an amount. */
+const amount_others_min = 2
 /** Share of unexplained values below which one more is rare in a project. */
 const rare_rate_max = 0.02
 /** Reviewers call fewer of the findings right: at most low. */
@@ -40,17 +42,20 @@ const trusted_min = 0.9
  */
 export function severityOfValue(value: CheckedValue, grounds: Grounds): Severity {
   const { hasTools, confirmed_share } = grounds
-  if (!hasTools || value.doubt !== undefined) return 'low'
-  if (confirmed_share !== null && confirmed_share < confirmed_min) return 'low'
+  const isDenied = confirmed_share !== null && confirmed_share < confirmed_min
+  if (!hasTools || value.doubt !== undefined || isDenied) return 'low'
   const others = grounds.total - 1
   const share = others <= 0 ? 1 : grounds.found / others
-  // A word may name more than one record; a code names one.
-  if (value.verdict === 'other_subject' && !code.test(value.subject ?? '')) return 'low'
-  if (isPlain(value)) {
-    if (share < grounds.share_min) return 'low'
-    return value.kind === 'money' || isRare(grounds, others) ? 'medium' : 'low'
-  }
-  return share >= copied_share_min ? 'medium' : 'low'
+  if (isVague(value)) return 'low'
+  if (!isPlain(value)) return share >= copied_share_min ? 'medium' : 'low'
+  if (share < grounds.share_min) return 'low'
+  const isAmount = value.kind === 'money' && others >= amount_others_min
+  return isAmount || isRare(grounds, others) ? 'medium' : 'low'
+}
+
+/** A word may name more than one record; a code names one. */
+function isVague({ verdict, subject = '' }: CheckedValue): boolean {
+  return verdict === 'other_subject' && !code.test(subject)
 }
 
 function isPlain({ kind, verdict, instead }: CheckedValue): boolean {
