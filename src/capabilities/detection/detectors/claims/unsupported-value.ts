@@ -134,7 +134,7 @@ function compareValues(step: Step, checks: readonly CheckedValue[], seen: Seen):
   }
 }
 
-/** An address of the user's own domain is nobody's general knowledge. */
+/** Reports whether a value is an address of the user's own domain: general knowledge does not give it. */
 function isOfOwnDomain({ kind, doubt }: CheckedValue): boolean {
   return (kind === 'url' || kind === 'email') && doubt === undefined
 }
@@ -240,7 +240,7 @@ function toFinding(
   ]
 }
 
-/** Says how many values have a source, and which one has none: "11 of 12 values found; not found: 4242". */
+/** Returns how many values have a source, and the first without: "11 of 12 values found; not found: 4242". */
 function summaryOf(
   values: readonly CheckedValue[],
   [first]: readonly CheckedValue[],

@@ -29,9 +29,9 @@ const others_min = 3
 const amount_others_min = 2
 /** Share of unexplained values below which one more is rare in a project. */
 const rare_rate_max = 0.02
-/** Reviewers call fewer of the findings right: at most low. */
+/** Share of right findings, by reviewers, below which a value is at most low. */
 const confirmed_min = 0.5
-/** Reviewers call so many of the findings right: medium. */
+/** Share of right findings, by reviewers, from which a value is medium. */
 const trusted_min = 0.9
 
 /**
