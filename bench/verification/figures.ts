@@ -40,6 +40,8 @@ export type ValueFigures = {
   clean_runs_flagged: Share
   flags_right: Share
   flags_found: Share
+  /** Left out in figures of 2026-11-29 and before. */
+  flags_listed?: Share
   altered_noticed: Share
 }
 

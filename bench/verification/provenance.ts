@@ -1,4 +1,5 @@
 import { join } from 'node:path'
+import { severityOfValue } from '../../src/capabilities/detection/detectors/claims/value-severity.ts'
 import {
   type CheckedValue,
   checkAnswer,
@@ -22,7 +23,15 @@ type Run = {
   ok_values: Label[]
 }
 type Counts = Record<
-  'clean' | 'cleanFlagged' | 'flags' | 'found' | 'reported' | 'right' | 'altered' | 'noticed',
+  | 'clean'
+  | 'cleanFlagged'
+  | 'flags'
+  | 'found'
+  | 'listed'
+  | 'reported'
+  | 'right'
+  | 'altered'
+  | 'noticed',
   number
 >
 
@@ -36,6 +45,7 @@ export function measureProvenance(folder: string, isVerbose: boolean): ValueFigu
     cleanFlagged: 0,
     flags: 0,
     found: 0,
+    listed: 0,
     reported: 0,
     right: 0,
     altered: 0,
@@ -46,11 +56,13 @@ export function measureProvenance(folder: string, isVerbose: boolean): ValueFigu
   console.log(`clean runs flagged: ${percent(counts.cleanFlagged, counts.clean)}`)
   console.log(`precision of flags: ${percent(counts.right, counts.reported)}`)
   console.log(`recall of flags: ${percent(counts.found, counts.flags)}`)
-  console.log(`altered figures noticed: ${percent(counts.noticed, counts.altered)}`)
+  console.log(`flags that are listed: ${percent(counts.listed, counts.flags)}`)
+  console.log(`altered figures listed: ${percent(counts.noticed, counts.altered)}`)
   return {
     clean_runs_flagged: { part: counts.cleanFlagged, of: counts.clean },
     flags_right: { part: counts.right, of: counts.reported },
     flags_found: { part: counts.found, of: counts.flags },
+    flags_listed: { part: counts.listed, of: counts.flags },
     altered_noticed: { part: counts.noticed, of: counts.altered },
   }
 }
@@ -65,11 +77,12 @@ function readMessage(message: Run['messages'][number], at: number): SeenText[] {
 function measureRun(run: Run, counts: Counts, isVerbose: boolean): void {
   const index = indexSeen(run.messages.flatMap(readMessage))
   const checked = checkAnswer(run.answer, index)
-  const unsupported = checked.filter(({ verdict }) => verdict === 'unsupported')
-  countFlags(run, { checked, unsupported }, counts, isVerbose)
+  const hasTools = run.messages.some(({ role }) => role === 'tool')
+  const serious = seriousOf(checked, hasTools)
+  countFlags(run, { checked, serious }, counts, isVerbose)
   if (run.flags.length > 0) return
   counts.clean += 1
-  if (unsupported.length > 0) counts.cleanFlagged += 1
+  if (serious.length > 0) counts.cleanFlagged += 1
   for (const { verdict, at } of checked) {
     if (verdict !== 'seen' && verdict !== 'derived') continue
     const altered = alterFigure(run.answer, at)
@@ -78,10 +91,26 @@ function measureRun(run: Run, counts: Counts, isVerbose: boolean): void {
     const after = checkAnswer(altered, index).filter(
       (one) => one.at[0] < at[1] && at[0] < one.at[1],
     )
-    if (after.some((one) => one.verdict === 'unsupported')) counts.noticed += 1
+    if (after.some(isMissing)) counts.noticed += 1
     else if (isVerbose)
       console.log(`not noticed ${run.id} ${altered.slice(...at)}`, describe(after))
   }
+}
+
+function isMissing({ verdict }: CheckedValue): boolean {
+  return verdict === 'unsupported' || verdict === 'other_subject'
+}
+
+/** Returns the values without a source that the detector rates medium in a project without history. */
+function seriousOf(checked: readonly CheckedValue[], hasTools: boolean): CheckedValue[] {
+  const count = (wanted: string) => checked.filter(({ verdict }) => verdict === wanted).length
+  const derived = count('derived')
+  const total = checked.length - count('exempt')
+  const grounds = { found: count('seen') + derived, derived, total, hasTools }
+  const project = { share_min: 0.95, unexplained_rate: null, confirmed_share: null }
+  return checked.filter(
+    (value) => isMissing(value) && severityOfValue(value, { ...grounds, ...project }) === 'medium',
+  )
 }
 
 /** Replaces the middle digit of a value of two digits or more by another. */
@@ -93,21 +122,22 @@ function alterFigure(answer: string, [start, end]: readonly [number, number]): s
   return `${answer.slice(0, place)}${(Number(middle[0]) + 4) % 10}${answer.slice(place + 1)}`
 }
 
-type Checked = { checked: readonly CheckedValue[]; unsupported: readonly CheckedValue[] }
+type Checked = { checked: readonly CheckedValue[]; serious: readonly CheckedValue[] }
 
 function countFlags(
   run: Run,
-  { checked, unsupported }: Checked,
+  { checked, serious }: Checked,
   counts: Counts,
   isVerbose: boolean,
 ): void {
   counts.flags += run.flags.length
   for (const flag of run.flags) {
     const why = checked.filter(({ at }) => overlaps(at, flag))
-    if (why.some(({ verdict }) => verdict === 'unsupported')) counts.found += 1
+    if (why.some(isMissing)) counts.listed += 1
+    if (why.some((value) => serious.includes(value))) counts.found += 1
     else if (isVerbose) console.log(`missed ${run.id} ${flag.value} (${flag.why})`, describe(why))
   }
-  for (const one of unsupported) {
+  for (const one of serious) {
     counts.reported += 1
     if (run.flags.some((flag) => overlaps(one.at, flag))) counts.right += 1
     else if (isVerbose) {

@@ -96,7 +96,7 @@ export type StoredValue = {
   value: string
   kind: string
   at: readonly [start: number, end: number]
-  verdict: 'seen' | 'derived' | 'exempt' | 'unsupported' | 'not_checked'
+  verdict: 'seen' | 'derived' | 'exempt' | 'other_subject' | 'unsupported' | 'not_checked'
   /** Calculation of a derived value, such as `12 + 30 = 42`; null for other values. */
   derivation: string | null
   /** Why a value was not checked, or needs no source; null for others. Absent in older claims. */

@@ -29,6 +29,8 @@ export type VerifiedClaim = {
     kind: string
     at: readonly [start: number, end: number]
     verdict: string
+    /** Why a value without a source may be right; null or absent without a doubt. */
+    reason?: string | null
   }[]
   /** Verdict of a person; null without an override. */
   override: 'supported' | 'contradicted' | null
@@ -174,6 +176,6 @@ function findFault(claim: VerifiedClaim): Fault | undefined {
 const value_chars_max = 80
 const strong: ReadonlySet<string> = new Set(['money', 'id', 'url', 'email', 'quote'])
 
-function isUnsupported({ verdict }: VerifiedClaim['values'][number]): boolean {
-  return verdict === 'unsupported'
+function isUnsupported({ verdict, reason }: VerifiedClaim['values'][number]): boolean {
+  return verdict === 'other_subject' || (verdict === 'unsupported' && (reason ?? null) === null)
 }

@@ -45,7 +45,7 @@ describe('derivations', () => {
     ['Attendance is 75%.', '24 of 32 pupils came', 'percentage'],
     ['It ends on 24 March 2026.', 'starts 2026-03-10, lasts 14 days', 'date'],
     ['They scored 95.7 on average.', '[{"r":"W 98-91"},{"r":"L 84-88"},{"r":"W 105-99"}]', 'mean'],
-    ['| Disk | 69.58 |', 'disk: 2840 blocks at $0.0245', 'product'],
+    ['| Disk total | 69.58 |', 'disk: 2840 blocks at $0.0245', 'product'],
     ['It lasts 105 minutes.', 'from 10:15 to 12:00', 'difference'],
     ['That is £240 a year.', 'fee: £20 a month', 'period'],
   ])('%s', (answer, text, operation) => {
@@ -81,16 +81,16 @@ describe('rates', () => {
   })
 
   it.each([
-    ['It would be $8,426.35.', 'Due: $8,412.55. Late fee: $1.38 per day.'],
-    ['You pay 644.10 EUR a year.', 'The fee is 53.675 EUR a month.'],
-    ['With interest it is 1,061.52 EUR.', 'The loan is 1,000.00 EUR at 1 % interest a month.'],
-  ])('a rate with its number may give %s', (answer, text) => {
-    expect(verdicts(answer, text)).not.toContain('unsupported')
+    ['You pay 644.10 EUR a year.', 'The fee is 53.675 EUR a month.', 'period'],
+    ['For three nights you pay $387.', 'The room is $129 per night, 3 nights.', 'product'],
+  ])('a rate with its number gives %s', (answer, text, operation) => {
+    const [value] = check(answer, text).filter(({ kind }) => kind === 'money')
+    expect(value?.derivation?.operation).toBe(operation)
   })
 
-  it('says why a value is not checked', () => {
+  it('a late fee of some number of days is listed', () => {
     const [late] = check('It would be $8,426.35.', 'Due: $8,412.55. Late fee: $1.38 per day.')
-    expect(late).toMatchObject({ verdict: 'not_checked', doubt: 'calculable' })
+    expect(late?.verdict).toBe('unsupported')
   })
 })
 
@@ -139,8 +139,8 @@ describe('weekdays', () => {
     expect(weekday('The party is on Thursday, 3 June.', text)).toBe('unsupported')
   })
 
-  it('is not checked if no year is known', () => {
-    expect(weekday('It left on Sunday, 10 March.', 'left on 10 March')).toBe('not_checked')
+  it('has no source if no year is known', () => {
+    expect(weekday('It left on Sunday, 10 March.', 'left on 10 March')).toBe('unsupported')
   })
 })
 
@@ -155,10 +155,11 @@ describe('not checked', () => {
     expect(verdictsOf('It is 4250, not 7731.', cut, whole)).toEqual(['seen', 'seen'])
   })
 
-  it('what only the arguments of a call name; an amount in them is not evidence', () => {
+  it('but what only the arguments of a call name is listed: they are words of the agent', () => {
     const call = { source: 'call', text: '{"course":"SEC-4711","amount":8250}', isOwn: true }
     const result = { source: 'tool', text: 'done' }
-    expect(verdictsOf('SEC-4711 is done.', call, result)).toEqual(['not_checked'])
+    const [id] = checkAnswer('SEC-4711 is done.', indexSeen([call, result]))
+    expect(id).toMatchObject({ verdict: 'unsupported', doubt: 'own_call' })
     expect(verdictsOf('SEC-4712 is done.', call, result)).toEqual(['unsupported'])
     expect(verdictsOf('Paid 82,513 now!', { ...call, text: '{"amount":82513}' }, result)).toEqual([
       'unsupported',
@@ -187,7 +188,7 @@ describe('chance', () => {
     ['the mean of a list that is not a mean', 'Pay €4.50.', ['{"fees":[2,3,8.5]}']],
   ])('%s', (_name, answer, texts) => {
     const [value] = check(answer, ...texts).filter(({ kind }) => kind !== 'id')
-    expect(value?.verdict).toBe('not_checked')
+    expect(value?.verdict).toBe('unsupported')
   })
 
   it.each([
@@ -243,10 +244,7 @@ it('never accepts an id with another digit', () => {
       const id = String(n)
       const other = (Number(id[place]) + 1) % 10
       const wrong = `KX-${id.slice(0, place)}${other}${id.slice(place + 1)}`
-      // The next ids of a series are not checked.
-      const isNear = Math.abs(Number(wrong.slice(3)) - n) <= 10
-      const verdict = isNear ? 'not_checked' : 'unsupported'
-      expect(verdicts(`It is ${wrong}.`, `{"id":"KX-${id}"}`)).toEqual([verdict])
+      expect(verdicts(`It is ${wrong}.`, `{"id":"KX-${id}"}`)).toEqual(['unsupported'])
     }),
   )
 })

@@ -5,13 +5,16 @@ import type { Derivation } from './derive-number.ts'
 import { derive } from './derive-value.ts'
 import type { Doubt } from './doubt.ts'
 import { type Exemption, findExemption } from './exemptions.ts'
-import { findCode } from './find-code.ts'
+import { findCode, findEnding } from './find-code.ts'
 import { findDoubt } from './find-doubt.ts'
 import { findNumber } from './find-number.ts'
-import { NearCalculations } from './near-calculations.ts'
 import { type Context, collectOperands, type Operands } from './operands.ts'
+import { findOtherSubject } from './other-subject.ts'
+import { type Named, readOperations } from './read-operations.ts'
+import { isRate } from './read-source.ts'
 import type { Seen, SeenIndex } from './seen.ts'
 import { findTurned, isDirected, negate } from './signs.ts'
+import { findSlip } from './slips.ts'
 import { explainWeekday, readWeekdays, type Weekday } from './weekdays.ts'
 
 /** Where a value of an answer comes from. */
@@ -19,13 +22,18 @@ export type CheckedValue = {
   value: string
   kind: Value['kind']
   at: Value['at']
-  verdict: 'seen' | 'derived' | 'exempt' | 'unsupported' | 'not_checked'
+  /** `other_subject`: seen, but not of the subject that the answer names beside it. */
+  verdict: 'seen' | 'derived' | 'exempt' | 'other_subject' | 'unsupported' | 'not_checked'
   evidence: readonly Evidence[]
   derivation?: Derivation
   /** Why the value needs no evidence. */
   exemption?: Exemption
-  /** Why the value is not checked. */
-  doubt?: Doubt
+  /** Why a value without a source may still be right. */
+  doubt?: Doubt | 'incomplete'
+  /** What was seen instead: of the named subject, or the number that the value is a slip of. */
+  instead?: Evidence
+  /** The subject that the answer names beside a value of another one. */
+  subject?: string
 }
 
 /** Maximum characters checked of an answer. */
@@ -36,23 +44,26 @@ const values_max = 2_000
 const attempts_max = 300
 
 /**
- * Checks where each value of an answer comes from: seen, derived by one operation from seen values
- * or from values of the answer that are supported themselves, exempt, or unsupported. A value is
- * not checked if a part of what the agent saw is missing, or if the answer has too many values.
+ * Checks where each value of an answer comes from: seen, derived by one operation that its sentence
+ * names, exempt, or unsupported. A value is not checked if a part of what the agent saw is missing,
+ * or if the answer has too many values.
  */
 export function checkAnswer(answer: string, index: SeenIndex): CheckedValue[] {
   const text = answer.slice(0, answer_chars_max)
-  const context: Context = { text, index, supported: [], hasZone: timeZone.test(text) }
+  const context: Context = { text, index, supported: [] }
   const all = [...readValues(text), ...readQuotes(text)].sort((a, b) => a.at[0] - b.at[0])
   const values = all.slice(0, values_max)
   const checked = values.map((value) => lookUp(value, context))
   const open = values.flatMap((_, at) => (checked[at] === undefined ? [at] : []))
-  const tried = open.slice(0, attempts_max)
+  const tried = open.slice(0, attempts_max).flatMap((at) => {
+    const value = values[at]
+    return value === undefined ? [] : [{ at, value, ...readOperations(text, value) }]
+  })
   // Derived values support others, also before them: a total may precede its parts.
-  if (deriveRest(values, { checked, tried }, context) > 0)
-    deriveRest(values, { checked, tried }, context)
-  decideRest(values, { checked, tried }, context)
-  const decided = all.map((value, at) => checked[at] ?? undecided(value, 'incomplete'))
+  if (deriveRest({ checked, tried }, context) > 0) deriveRest({ checked, tried }, context)
+  checkSubjects(values, checked, context)
+  decideRest({ checked, tried }, context)
+  const decided = all.map((value, at) => checked[at] ?? unchecked(value))
   const supported = values.filter((_, at) => /^(?:seen|derived)$/.test(decided[at]?.verdict ?? ''))
   const weekdays = readWeekdays(text, supported).map((one) => checkWeekday(one, index))
   return [...decided, ...weekdays].sort((a, b) => a.at[0] - b.at[0])
@@ -63,29 +74,29 @@ function checkWeekday(weekday: Weekday, index: SeenIndex): CheckedValue {
   const { text: value, at } = weekday
   const shape = { value, kind: 'weekday' as const, at }
   const derivation = explainWeekday(weekday, index)
-  if (derivation === undefined) return { ...shape, verdict: 'not_checked', evidence: [] }
+  if (derivation === undefined)
+    return { ...shape, verdict: 'unsupported', evidence: [], doubt: 'calculable' }
   if (derivation !== 'contradicted')
     return { ...shape, verdict: 'derived', evidence: derivation.operands, derivation }
-  return { ...shape, verdict: index.isComplete ? 'unsupported' : 'not_checked', evidence: [] }
+  if (!index.isComplete)
+    return { ...shape, verdict: 'not_checked', evidence: [], doubt: 'incomplete' }
+  return { ...shape, verdict: 'unsupported', evidence: [] }
 }
 
-type Progress = { checked: (CheckedValue | undefined)[]; tried: readonly number[] }
+type Tried = Named & { at: number; value: Value }
+type Progress = { checked: (CheckedValue | undefined)[]; tried: readonly Tried[] }
 
 /** Derives values and returns how many. */
-function deriveRest(
-  values: readonly Value[],
-  { checked, tried }: Progress,
-  context: Context,
-): number {
+function deriveRest({ checked, tried }: Progress, context: Context): number {
   let operands = collectOperands(context)
   let derived = 0
-  for (const at of tried) {
-    const value = values[at]
-    if (value === undefined || checked[at] !== undefined) continue
-    const derivation = deriveWithSign(value, context, operands)
+  for (const one of tried) {
+    const { at, value } = one
+    if (checked[at] !== undefined) continue
+    const derivation = deriveWithSign(one, context, operands)
     if (derivation === undefined) continue
     derived += 1
-    context.supported.push(seenInAnswer(value))
+    context.supported.push(seenInAnswer(value, context.text))
     checked[at] = { ...shape(value), verdict: 'derived', evidence: derivation.operands, derivation }
     const isShort = context.supported.length <= refreshed_values_max
     if (isShort && derived <= refreshes_max) operands = collectOperands(context)
@@ -94,82 +105,99 @@ function deriveRest(
 }
 
 /** Derives a value, or its opposite if its sentence says the sign in words. */
-function deriveWithSign(value: Value, context: Context, operands: Operands) {
-  const derivation = derive(value, context, operands)
+function deriveWithSign({ value, named }: Tried, context: Context, operands: Operands) {
+  const derivation = derive(value, context, { operands, named })
   if (derivation !== undefined || !isDirected(value, context.text)) return derivation
-  return value.amount === undefined ? undefined : derive(negate(value), context, operands)
+  return value.amount === undefined
+    ? undefined
+    : derive(negate(value), context, { operands, named })
 }
 
 /** Number of derived values that are at once operands of the next ones. */
 const refreshes_max = 16
 const refreshed_values_max = 100
 
-const timeZone = /\b(?:UTC|GMT|CES?T|[ECMP][SD]T|JST|ET|PT|local time|Swiss time)\b/
-
 function shape({ text, kind, at }: Value): Pick<CheckedValue, 'value' | 'kind' | 'at'> {
   return { value: text, kind, at }
 }
 
-/** Steps of a calculation that is shown: parts, and small figures that were read elsewhere. */
-function isOperand(doubt: Doubt): boolean {
-  return doubt === 'calculable' || doubt === 'coarse'
-}
-
-/** Rounds in which values that may be calculated explain others: parts, their total, its share. */
-const rounds_max = 3
-
-/** Decides the values that were neither found nor derived. */
-function decideRest(
+/** Marks seen values that stand with another subject than the answer says. */
+function checkSubjects(
   values: readonly Value[],
-  { checked, tried }: Progress,
+  checked: (CheckedValue | undefined)[],
   context: Context,
 ): void {
-  const supported = [...context.supported]
-  let open = tried.filter((at) => checked[at] === undefined)
-  for (let round = 0; round < rounds_max; round += 1) {
-    const near = new NearCalculations({ ...context, supported })
-    const left = open.filter((at) => {
-      const value = values[at]
-      const doubt = value && findDoubt(value, context, near)
-      if (value === undefined || doubt === undefined) return true
-      checked[at] = undecided(value, doubt)
-      if (value.amount !== undefined && isOperand(doubt)) supported.push(seenInAnswer(value))
-      return false
-    })
-    if (left.length === open.length) break
-    open = left
-  }
-  for (const at of open) {
-    const value = values[at]
-    if (value !== undefined) checked[at] = { ...shape(value), verdict: 'unsupported', evidence: [] }
+  if (!context.index.isComplete) return
+  for (const [at, value] of values.entries()) {
+    if (checked[at]?.verdict !== 'seen') continue
+    const other = findOtherSubject(value, context)
+    if (other === undefined || isDerivable(value, context)) continue
+    const { evidence, instead, subject } = other
+    checked[at] = {
+      ...{ ...shape(value), verdict: 'other_subject', evidence: [evidence] },
+      ...{ instead, subject },
+    }
   }
 }
 
-function undecided(value: Value, doubt: Doubt): CheckedValue {
-  return { ...shape(value), verdict: 'not_checked', evidence: [], doubt }
+/** Tells whether a value that stands elsewhere also follows by an operation that its sentence names. */
+function isDerivable(value: Value, context: Context): boolean {
+  const { named } = readOperations(context.text, value)
+  return derive(value, context, { operands: collectOperands(context), named }) !== undefined
 }
 
-function seenInAnswer(value: Value): Seen {
-  return { value, evidence: { source: 'answer', quote: value.text, at: value.at }, scopes: [] }
+/** Lists the values that were neither found nor derived. */
+function decideRest({ checked, tried }: Progress, context: Context): void {
+  const open = tried.filter(({ at }) => checked[at] === undefined)
+  if (open.length === 0) return
+  const operands = collectOperands(context)
+  for (const one of open) {
+    const { at, value } = one
+    if (!context.index.isComplete) {
+      checked[at] = unchecked(value)
+      continue
+    }
+    const instead = findSlip(value, context)
+    const doubt =
+      instead === undefined ? findDoubt(value, context, { ...one, operands }) : undefined
+    checked[at] = {
+      ...{ ...shape(value), verdict: 'unsupported', evidence: [] },
+      ...(doubt === undefined ? {} : { doubt }),
+      ...(instead === undefined ? {} : { instead }),
+    }
+  }
+}
+
+function unchecked(value: Value): CheckedValue {
+  return { ...shape(value), verdict: 'not_checked', evidence: [], doubt: 'incomplete' }
+}
+
+function seenInAnswer(value: Value, text: string): Seen {
+  const evidence = { source: 'answer', quote: value.text, at: value.at }
+  return { value, evidence, scopes: [], isRate: isRate(text, value) }
 }
 
 function lookUp(value: Value, context: Context): CheckedValue | undefined {
   const exemption = findExemption(value, context.text)
   const seen = exemption === 'list_number' ? undefined : find(value, context)
   if (seen !== undefined) {
-    context.supported.push(seenInAnswer(value))
+    context.supported.push(seenInAnswer(value, context.text))
     return { ...shape(value), verdict: 'seen', evidence: [seen] }
   }
   if (exemption === undefined) return undefined
   if (value.amount !== undefined && exemption !== 'list_number')
-    context.supported.push(seenInAnswer(value))
+    context.supported.push(seenInAnswer(value, context.text))
   return { ...shape(value), verdict: 'exempt', evidence: [], exemption }
 }
 
 function find(value: Value, context: Context): Evidence | undefined {
-  const { index, hasZone } = context
-  if (value.amount !== undefined) return findNumber(value, index) ?? findTurned(value, context)
+  const { index, text } = context
+  if (value.amount !== undefined) {
+    return (
+      findNumber(value, index, text) ?? findTurned(value, context) ?? findEnding(value, text, index)
+    )
+  }
   if (value.kind === 'date') return findDay(index, value)?.evidence
-  if (value.kind === 'time') return findTime(value, index, hasZone)?.evidence
-  return findCode(value, index)
+  if (value.kind === 'time') return findTime(value, index)?.evidence
+  return findCode(value, index) ?? findEnding(value, text, index)
 }

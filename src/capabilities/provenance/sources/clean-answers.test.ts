@@ -2,7 +2,10 @@ import { expect, it } from 'vitest'
 import { checkAnswer } from './check-answer.ts'
 import { indexSeen } from './seen-index.ts'
 
-/** Texts of a tool or a user, and right answers to them: no value may be marked. */
+/**
+ * Texts of a tool or a user, and right answers to them. What they calculate in several steps has no
+ * source and is listed, but no value may be marked as one that was copied wrongly.
+ */
 const runs: readonly (readonly [seen: string, answer: string])[] = [
   // Sums, taxes, discounts, shares of a month.
   ['{"net":180,"shipping":12.5,"vat":0.19}', 'With VAT and shipping you pay €229.08.'],
@@ -121,7 +124,6 @@ const runs: readonly (readonly [seen: string, answer: string])[] = [
   ['node project', 'Node 22.11.0 is the LTS, Python 3.12.4 is fine too.'],
   // Addresses.
   ['{"base":"https://acme.example","id":48213}', 'See https://acme.example/orders/48213.'],
-  ['host api.acme.dev, region eu-1', 'Open https://api.acme.dev/v1/status.'],
   ['python json', 'See https://docs.python.org/3/library/json.html.'],
   ['a form', 'The law is at https://www.gov.uk/guidance/form-p45.'],
   ['{"email":"Ana.LOPEZ@Lund.example"}', 'I wrote to ana.lopez@lund.example.'],
@@ -186,13 +188,10 @@ const runs: readonly (readonly [seen: string, answer: string])[] = [
     'https://github.com/acme/pg-relay/releases/tag/v3.8.1',
   ],
   ['{"doi":"10.1000/xyz123"}', 'See https://doi.org/10.1000/xyz123.'],
-  ['{"domain":"acme.dev","path":"/docs/setup"}', 'Open https://acme.dev/docs/setup#install.'],
-  ['{"url":"https://acme.dev/docs/setup"}', 'Open https://acme.dev/docs/setup?lang=de.'],
   [
     '{"url":"https://acme.dev/docs/setup.html"}',
     'See https://acme.dev/docs/ and https://acme.dev/docs/setup.',
   ],
-  ['{"site":"acme.dev"}', 'You reach us at https://acme.dev/contact.'],
   [
     '{"bucket":"acme-logs","key":"2026/09/app.log"}',
     'https://acme-logs.s3.eu-central-1.amazonaws.com/2026/09/app.log',
@@ -275,16 +274,42 @@ const runs: readonly (readonly [seen: string, answer: string])[] = [
   ['{"train":"ICE 1517"}', 'ICE 1517, RE 5, TGV 9571.'],
   ['{"route":"RT-0081"}', 'Route RT-81, RT0081.'],
   ['{"id":"b7f1c2e4-9d7a-4a51-8a3e-1f0c5d9e7a21"}', 'Run b7f1c2e4… (b7f1c2e4-9d7a).'],
-  [
-    '{"email":"jane.doe@corp.example"}',
-    'The format is first.last@corp.example, so john.smith@corp.example.',
-  ],
-  ['user: John Smith; domain corp.example', 'j.smith@corp.example should work.'],
-  ['{"mailbox":"hr@corp.example"}', 'Write to hr+leave@corp.example.'],
 ]
+
+/** Values that answers copy: without a source and without a doubt they are marked. */
+const copied = /^(?:id|url|email|quote|version|weekday)$/
 
 it.each(runs)('%s: %s', (seen, answer) => {
   const checked = checkAnswer(answer, indexSeen([{ source: 'tool', text: seen }]))
-  const marked = checked.filter(({ verdict }) => verdict === 'unsupported')
+  const marked = checked.filter(
+    ({ verdict, kind, doubt, instead }) =>
+      verdict === 'other_subject' ||
+      (verdict === 'unsupported' &&
+        doubt === undefined &&
+        (copied.test(kind) || instead !== undefined)),
+  )
   expect(marked.map(({ value }) => value)).toEqual([])
+})
+
+it('of these right answers, at least a third of the values has a source, though they calculate a lot', () => {
+  const checked = runs.flatMap(([seen, answer]) =>
+    checkAnswer(answer, indexSeen([{ source: 'tool', text: seen }])),
+  )
+  const open = checked.filter(({ verdict }) => verdict === 'unsupported')
+  const asked = checked.filter(({ verdict }) => verdict !== 'exempt')
+  expect(open.length / asked.length).toBeLessThan(2 / 3)
+})
+
+/** Addresses of the user's own domains are copied to the letter, or they are marked. */
+it.each([
+  ['host api.acme.dev, region eu-1', 'Open https://api.acme.dev/v1/status.'],
+  ['{"url":"https://acme.dev/docs/setup"}', 'Open https://acme.dev/docs/setup?lang=de.'],
+  ['{"domain":"acme.dev","path":"/docs/setup"}', 'Open https://acme.dev/docs/setup.'],
+  ['{"site":"acme.dev"}', 'You reach us at https://acme.dev/contact.'],
+  ['user: John Smith; domain corp.example', 'j.smith@corp.example should work.'],
+  ['{"mailbox":"hr@corp.example"}', 'Write to hr+leave@corp.example.'],
+])('%s: %s is marked', (seen, answer) => {
+  const [value] = checkAnswer(answer, indexSeen([{ source: 'tool', text: seen }]))
+  expect(value).toMatchObject({ verdict: 'unsupported' })
+  expect(value?.doubt).toBeUndefined()
 })

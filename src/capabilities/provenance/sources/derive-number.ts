@@ -1,7 +1,9 @@
 import type { Range } from '../text/index.ts'
 import type { Amount, Evidence } from '../values/index.ts'
+import { classOf } from './column-class.ts'
 import { findTotal, isMoney } from './lists.ts'
 import { anyUnit, type Group, type Operands } from './operands.ts'
+import { anyOperation, type Operation } from './read-operations.ts'
 import { type Entry, findWithin, firstOf } from './seen.ts'
 
 /** One operation over seen values that gives a value of the answer. */
@@ -17,13 +19,11 @@ export type Target = {
   per_unit: number
   /** Whether it is in a row of a table, whose heading may have the unit. */
   isInTable: boolean
-  /** Whether "times" follows. */
-  isRatio: boolean
-  /** The operation that the words before name. */
-  cue: 'mean' | undefined
+  /** The operations that its sentence names. */
+  named: ReadonlySet<Operation>
 }
 
-/** Finds one operation over the operands that gives the target. */
+/** Finds one operation that the sentence names, over operands of one unit, that gives the target. */
 export function deriveNumber(target: Target, operands: Operands): Derivation | undefined {
   const isPercent = target.amount.unit === '%'
   return (
@@ -35,25 +35,36 @@ export function deriveNumber(target: Target, operands: Operands): Derivation | u
 
 function deriveInGroup(target: Target, group: Group): Derivation | undefined {
   const { unit } = target.amount
+  const { named } = target
   if (unit === '%') return derivePercent(target, group)
   const same = group.of(target.isInTable && unit === '' ? anyUnit : unit, target.per_unit)
-  if (same.length === 0) return undefined
-  if (target.cue === 'mean') return deriveQuotient(target, same, group)
-  const byPercent = deriveByPercent(target, same, group)
-  if (group.isLoose)
-    return byPercent ?? (isKnown(unit) ? deriveSum(target, same, group) : undefined)
+  if (same.length === 0 || !isSafe(target, group, same)) return undefined
+  if (named.has('mean')) return deriveQuotient(target, same, group)
   return (
     deriveSum(target, same, group) ??
-    byPercent ??
-    deriveProduct(target, same, group) ??
-    deriveQuotient(target, same, group) ??
-    deriveComplement(target, isKnown(unit) ? [] : group.percents) ??
-    (target.isRatio ? deriveRatio(target, group) : undefined)
+    (named.has('part') ? deriveByPercent(target, same, group) : undefined) ??
+    (named.has('product') ? deriveProduct(target, same, group) : undefined) ??
+    (named.has('quotient') ? deriveQuotient(target, same, group) : undefined) ??
+    (named.has('ratio') && unit === '' ? deriveRatio(target, group) : undefined)
   )
 }
 
-function isKnown(unit: string): boolean {
-  return unit !== '' && unit !== 'count'
+/** Number of results that may match the target by chance, up to which a match counts. */
+const chance_max = 0.3
+
+/**
+ * Tells whether a match is hardly by chance: values of one record, line or sentence belong together,
+ * but of many others some pair gives almost any small number.
+ */
+function isSafe(
+  { n, tolerance, named }: Near & Pick<Target, 'named'>,
+  group: Group,
+  { length }: readonly Entry[],
+): boolean {
+  // A calculation that no words name is a doubt, not a source.
+  if (!group.isLoose || named === anyOperation) return true
+  const width = (2 * tolerance) / Math.max(Math.abs(n), tolerance)
+  return length * Math.min(length, group.ownCount) * width <= chance_max
 }
 
 function explain(operation: string, sign: string, entries: readonly Entry[]): Derivation {
@@ -65,28 +76,38 @@ function explain(operation: string, sign: string, entries: readonly Entry[]): De
 const listed_max = 20
 
 function deriveFromLists(target: Target, { lists }: Operands): Derivation | undefined {
+  const { named } = target
   const wanted = { ...target, unit: target.amount.unit }
   const shown = (list: { entries: readonly Entry[] }) => list.entries.slice(0, listed_max)
+  const mayBeSum = (named.has('sum') || named.has('list')) && !named.has('mean')
   for (const index of lists) {
-    const sum = target.cue === 'mean' ? undefined : findTotal(index, 'sums', wanted)
+    const sum = mayBeSum ? findTotal(index, 'sums', wanted) : undefined
     if (sum !== undefined) return explain('sum', '+', shown(sum))
-    const mean = target.cue === 'mean' ? findTotal(index, 'means', wanted) : undefined
+    const mean = named.has('mean') ? findTotal(index, 'means', wanted) : undefined
     if (mean !== undefined) return explain('mean', ',', shown(mean))
   }
   return undefined
 }
 
 function deriveSum(
-  { n, tolerance }: Near,
+  { n, tolerance, named }: Near & Pick<Target, 'named'>,
   entries: readonly Entry[],
   group: Group,
 ): Derivation | undefined {
+  const isSum = named.has('sum')
+  const isDifference = named.has('difference')
+  if (!isSum && !isDifference) return undefined
   for (const one of entries) {
     if (one.n === 0) continue
     const rest = n - one.n
-    const other = group.findPartner(entries, one, [rest - tolerance, rest + tolerance])
+    const other =
+      isSum || rest < 0
+        ? group.findPartner(entries, one, [rest - tolerance, rest + tolerance])
+        : undefined
     if (other !== undefined) return explain('sum', '+', [one, other])
-    const less = group.findPartner(entries, one, [-rest - tolerance, -rest + tolerance])
+    const less = isDifference
+      ? group.findPartner(entries, one, [-rest - tolerance, -rest + tolerance])
+      : undefined
     if (less !== undefined) return explain('difference', '−', [one, less])
   }
   return undefined
@@ -99,7 +120,7 @@ function deriveByPercent(
 ): Derivation | undefined {
   for (const percent of group.percents) {
     const share = percent.n / 100
-    for (const factor of [share, 1 + share, 1 - share, 1 / share]) {
+    for (const factor of [share, 1 + share, 1 - share, 1 / share, 1 / (1 + share)]) {
       if (factor <= 0) continue
       const range = [(n - tolerance) / factor, (n + tolerance) / factor] as const
       const one = group.findPartner(entries, percent, range)
@@ -109,19 +130,26 @@ function deriveByPercent(
   return undefined
 }
 
+/** A product of two counts has no unit, and may give any number: one factor is an amount or a rate. */
 function deriveProduct(
-  { n, tolerance }: Near,
+  { n, tolerance, amount }: Target,
   entries: readonly Entry[],
   group: Group,
 ): Derivation | undefined {
+  const isMeasured = amount.unit !== '' && amount.unit !== 'count'
   for (const count of group.counts) {
     // A rate such as 0.9382 multiplies too.
     if (count.n <= 0 || count.n === 1) continue
     const range = [(n - tolerance) / count.n, (n + tolerance) / count.n] as const
-    const one = group.findPartner(entries, count, range)
-    if (one !== undefined) return explain('product', '×', [count, one])
+    const one = group.findPartner(entries, { ...count, isFactor: true }, range)
+    if (one === undefined) continue
+    if (isMeasured || isRate(count) || isRate(one)) return explain('product', '×', [count, one])
   }
   return undefined
+}
+
+function isRate({ seen, n }: Entry): boolean {
+  return classOf(seen) === 'money' || !Number.isInteger(n) || seen.isRate === true
 }
 
 /** An amount of another currency times a rate that was seen: the rate is not a constant of this code. */
@@ -129,10 +157,10 @@ function deriveByRate({ amount, n, tolerance }: Target, group: Group): Derivatio
   if (!isMoney(amount.unit)) return undefined
   const rates = group.counts.filter((rate) => !Number.isInteger(rate.n) && rate.n > 0)
   for (const unit of pairUnits.filter(isMoney)) {
-    const entries = group.of(unit)
+    const entries = group.of(unit).filter(({ seen }) => seen.value.amount?.unit === unit)
     for (const rate of rates) {
       const range = [(n - tolerance) / rate.n, (n + tolerance) / rate.n] as const
-      const one = group.findPartner(entries, rate, range)
+      const one = unit === amount.unit ? undefined : group.findPartner(entries, rate, range)
       if (one !== undefined) return explain('product', '×', [rate, one])
     }
   }
@@ -154,42 +182,22 @@ function deriveQuotient(
 }
 
 function unitsOf(group: Group): (readonly Entry[])[] {
-  return [group.counts, ...pairUnits.map((unit) => group.of(unit))].filter(
+  return [group.wholes, ...pairUnits.map((unit) => group.of(unit))].filter(
     (entries) => entries.length > 1,
   )
 }
 
-const pairUnits = [
-  'EUR',
-  'USD',
-  'GBP',
-  'CHF',
-  'cent',
-  'duration',
-  'mass',
-  'length',
-  'area',
-  'volume',
-  'data',
-  'energy',
-  'power',
-  'pressure',
-  'speed',
-  'KR',
-  'SEK',
-  'NOK',
-  'DKK',
-  'PLN',
-  'JPY',
-  'INR',
-  'CAD',
-  'AUD',
-]
+const pairUnits =
+  'EUR USD GBP CHF cent duration mass length area volume data energy power pressure speed KR SEK NOK DKK PLN JPY INR CAD AUD'.split(
+    ' ',
+  )
 
 type Near = Pick<Target, 'n' | 'tolerance'>
 
-function deriveRatio({ n, tolerance }: Near, group: Group): Derivation | undefined {
+function deriveRatio(target: Near & Pick<Target, 'named'>, group: Group): Derivation | undefined {
+  const { n, tolerance } = target
   for (const entries of unitsOf(group)) {
+    if (!isSafe(target, group, entries)) continue
     for (const divisor of entries) {
       if (divisor.n <= 0) continue
       const range = [(n - tolerance) * divisor.n, (n + tolerance) * divisor.n] as const
@@ -200,14 +208,19 @@ function deriveRatio({ n, tolerance }: Near, group: Group): Derivation | undefin
   return undefined
 }
 
+/** Words of a change: a percentage of change is not a share. */
 function derivePercent(target: Target, group: Group): Derivation | undefined {
-  const { n, tolerance } = target
-  for (const share of n < 0 ? [n, 100 + n] : [n, 100 - n, 100 + n]) {
+  const { n, tolerance, named } = target
+  const shares = named.has('difference') ? [n, 100 - n, 100 + n] : [n]
+  for (const share of n < 0 ? [n, 100 + n] : shares) {
     if (share === 0) continue
-    const found = deriveRatio({ n: share / 100, tolerance: tolerance / 100 }, group)
+    const found = deriveRatio({ n: share / 100, tolerance: tolerance / 100, named }, group)
     if (found !== undefined) return { ...found, operation: 'percentage' }
   }
-  return deriveSum(target, group.percents, group) ?? deriveComplement(target, group.percents)
+  return (
+    deriveSum(target, group.percents, group) ??
+    (named.has('difference') ? deriveComplement(target, group.percents) : undefined)
+  )
 }
 
 function deriveComplement({ n, tolerance }: Target, percents: readonly Entry[]) {

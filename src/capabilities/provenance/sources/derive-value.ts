@@ -1,61 +1,81 @@
 import type { Amount, Value } from '../values/index.ts'
-import { deriveBetween, deriveDay } from './derive-day.ts'
+import { type Calendar, deriveBetween, deriveDay } from './derive-day.ts'
 import { type Derivation, deriveNumber, type Target } from './derive-number.ts'
 import { toleranceOf } from './find-number.ts'
 import type { Context, Operands } from './operands.ts'
-import { type Entry, findWithin, type Seen, type SeenIndex } from './seen.ts'
+import type { Operation } from './read-operations.ts'
+import { type Entry, findWithin, firstOf, type Seen, type SeenIndex } from './seen.ts'
 import { deriveWritten } from './written-sum.ts'
 
-/** Derives a value by one operation: from the calendar, or from numbers. */
-export function derive(value: Value, context: Context, operands: Operands): Derivation | undefined {
-  const { index, supported } = context
-  const points = [...supported.filter(isPoint), ...index.points]
-  const durations = [...supported.filter(isDuration), ...index.durations]
-  if (value.kind === 'date') {
-    const dates = points.filter(({ value: one }) => one.kind === 'date')
-    return deriveDay(value, dates, durations)
-  }
-  if (value.second !== undefined) return deriveClock(value.second, points, durations)
+/** The operands of a value, and the operations that its sentence names. */
+export type Means = { operands: Operands; named: ReadonlySet<Operation> }
+
+/** Derives a value by one named operation: from the calendar, or from numbers. */
+export function derive(value: Value, context: Context, means: Means): Derivation | undefined {
+  const calendar = calendarOf(value, context)
+  if (value.kind === 'date') return deriveDay(value, calendar, means.named)
+  if (value.second !== undefined) return deriveClock(value.second, calendar)
   if (value.amount === undefined) return undefined
-  const calculation = deriveWritten(value, context.text, supported)
+  const calculation = deriveWritten(value, context.text, context.supported)
   if (calculation !== undefined) return calculation
-  return isYear(value) ? undefined : deriveAmount(value, context, { operands, points })
+  return isYear(value) ? undefined : deriveAmount(value, context, { ...means, calendar })
+}
+
+/** Characters of the answer before and behind a value whose dates and durations belong to it. */
+const near_chars = 240
+/** Dates, times and durations that are all combined with each other; of more, those named nearby. */
+const points_max = 6
+
+/** Dates, times and durations that the answer names nearby, or that are all that was seen. */
+function calendarOf({ at: [start] }: Value, { index, supported }: Context): Calendar {
+  const near = supported.filter(({ value }) => Math.abs(value.at[0] - start) <= near_chars)
+  const points = near.filter(isPoint)
+  const durations = near.filter(isDuration)
+  return {
+    dates: index.points.length <= points_max ? [...points, ...index.points] : points,
+    durations:
+      index.durations.length <= points_max ? [...durations, ...index.durations] : durations,
+  }
 }
 
 function isPoint({ value: { kind } }: Seen): boolean {
   return kind === 'date' || kind === 'time'
 }
 
+function isDuration({ value }: Seen): boolean {
+  return value.amount?.unit === 'duration'
+}
+
 /** A time such as `1:37` is a time of day, or a difference in hours or minutes. */
-function deriveClock(second: number, points: readonly Seen[], durations: readonly Seen[]) {
+function deriveClock(second: number, { dates, durations }: Calendar) {
   return (
-    deriveBetween(second, 1, points) ??
-    deriveBetween(second / 60, 0.5, points) ??
-    deriveTime(second, points, durations)
+    deriveBetween(second, 1, dates) ??
+    deriveBetween(second / 60, 0.5, dates) ??
+    deriveTime(second, dates, durations)
   )
 }
 
-type Material = { operands: Operands; points: readonly Seen[] }
+type Material = Means & { calendar: Calendar }
 
-function deriveAmount(value: Value, context: Context, { operands, points }: Material) {
+function deriveAmount(value: Value, context: Context, { operands, named, calendar }: Material) {
   const { amount } = value
   if (amount === undefined) return undefined
   const factors = periodFactors(context.text, value)
   for (const [at, reading] of amount.readings.entries()) {
-    const target = targetFrom(value, at, context.text)
+    const target = { ...targetFrom(value, at, context.text), named }
     const found =
       deriveNumber(target, operands) ??
       deriveUnscaled(target, operands) ??
       deriveAge(value, context, context.index) ??
-      deriveByPeriod(target, operands, factors) ??
-      deriveLength(value, reading, points, context.index.hasTimeZone)
+      deriveByPeriod(target, operands, { factors, index: context.index }) ??
+      deriveLength(value, reading, calendar, context.index)
     if (found !== undefined) return found
   }
   return undefined
 }
 
 /** Returns a reading of a value in the unit as written; cents are counted in their currency. */
-function targetFrom(value: Value & { amount?: Amount }, at: number, text: string): Target {
+function targetFrom(value: Value, at: number, text: string): Omit<Target, 'named'> {
   const amount = value.amount ?? noAmount
   const reading = amount.readings[at] ?? 0
   const n = amount.written[at] ?? reading
@@ -68,8 +88,6 @@ function targetFrom(value: Value & { amount?: Amount }, at: number, text: string
     n: isCent ? reading : n,
     tolerance: toleranceOf(value, at) / per_unit,
     per_unit,
-    isRatio: ratioAfter.test(text.slice(value.at[1], value.at[1] + 14)),
-    cue: readCue(text, value),
   }
 }
 
@@ -94,22 +112,6 @@ function isYear({ amount, text }: Value): boolean {
   return amount?.unit === '' && /^(?:19|20)\d{2}$/.test(text)
 }
 
-const meanBefore =
-  /\b(?:average|mean|median|durchschnitt\w*|mittel\w*|moyenne|media|promedio)\b[^.\n\d]{0,20}$/i
-
-const meanAfter =
-  /^[^.\n\d]{0,16}\b(?:on average|averaged?|im (?:Schnitt|Mittel|Durchschnitt)|en moyenne|de media|en promedio)\b/i
-
-/** Reads which operation the words around a value name. */
-function readCue(text: string, { at: [start, end] }: Value): 'mean' | undefined {
-  const isMean =
-    meanBefore.test(text.slice(Math.max(0, start - 40), start)) ||
-    meanAfter.test(text.slice(end, end + 40))
-  return isMean ? 'mean' : undefined
-}
-
-const ratioAfter = /^(?:[- ]?(?:times|mal|fois|veces|fold|fach)(?!\p{L})|[x×])/u
-
 /** The heading of a table may say "million". */
 function deriveUnscaled(target: Target, operands: Operands): Derivation | undefined {
   const { scale } = target.amount
@@ -122,7 +124,7 @@ function deriveUnscaled(target: Target, operands: Operands): Derivation | undefi
 
 const periods: readonly (readonly [pattern: RegExp, factors: readonly number[]])[] = [
   [/\bdecade|jahrzehnt|décennie|década/i, [10]],
-  [/\byear|annual|\bjahr|jähr|\ban\b|\bannée|\baño/i, [12, 52, 365]],
+  [/\byear|annual|\bjahr|jähr|\ban\b|\bannée|\baño/i, [4, 12, 52, 365]],
   [/\bmonth|monat|\bmois\b|\bmes\b/i, [12, 30]],
   [/\bweek|woche|semaine|semana/i, [7, 52]],
   [/\bday\b|daily|\btag\b|täglich|\bjour\b|\bdía\b/i, [7, 24, 30, 365]],
@@ -134,17 +136,31 @@ function periodFactors(text: string, { at: [, end] }: Value): number[] {
   return periods.flatMap(([pattern, factors]) => (pattern.test(after) ? factors : []))
 }
 
-function deriveByPeriod(target: Target, operands: Operands, factors: readonly number[]) {
+type Factors = { factors: readonly number[]; index: SeenIndex }
+
+function deriveByPeriod(target: Target, operands: Operands, { factors, index }: Factors) {
+  if (factors.length === 0) return undefined
   const entries = operands.all.of(target.amount.unit, target.per_unit)
   for (const factor of factors.flatMap((one) => [one, 1 / one])) {
     const low = (target.n - target.tolerance) / factor
-    const one = findWithin(entries, low, (target.n + target.tolerance) / factor)
-    if (one === undefined || one.n === 0) continue
+    const high = (target.n + target.tolerance) / factor
+    const one = findWithin(entries, low, high, ({ seen, n }) => n !== 0 && hasPeriod(seen, index))
+    if (one === undefined) continue
     const { evidence } = one.seen
     const sign = factor > 1 ? `× ${factor}` : `/ ${Math.round(1 / factor)}`
     return { operation: 'period', formula: `${evidence.quote} ${sign}`, operands: [evidence] }
   }
   return undefined
+}
+
+const rate =
+  /(?:year|annual|quarter|month|week|day|daily|night|hour|jahr|jähr|monat|woche|tag|an(?:née)?\b|mois|semaine|jour|año|mes\b|semana|día)/iu
+
+/** Tells whether a seen number is a rate: a period is in the name of its column or behind it. */
+function hasPeriod({ evidence, column = '' }: Seen, { texts }: SeenIndex): boolean {
+  const [, end] = evidence.at
+  const source = texts.find((one) => one.source === evidence.source)
+  return rate.test(column) || rate.test(source?.text.slice(end, end + 32) ?? '')
 }
 
 const ageBefore = /(?:\(|\bturn(?:s|ed)? |\baged? |\bage of |\bis |\bwird |\bist )$/i
@@ -174,21 +190,40 @@ function yearsIn(entries: readonly Entry[]): Entry[] {
   return entries.filter(({ n }) => Number.isInteger(n) && n >= 1900 && n <= 2100)
 }
 
+/** Finds two points in time, of one record or line, or of the answer, between which a length lies. */
 function deriveLength(
   value: Value,
   n: number,
-  points: readonly Seen[],
-  hasZone: boolean,
+  { dates }: Calendar,
+  { points }: SeenIndex,
 ): Derivation | undefined {
   if (value.amount?.unit !== 'duration') return undefined
-  return deriveBetween(n, Math.max(toleranceOf(value), 1), points, hasZone)
+  const tolerance_s = Math.max(toleranceOf(value), 1)
+  const near = deriveBetween(n, tolerance_s, dates)
+  if (near !== undefined || points.length <= points_max) return near
+  const scopes = Map.groupBy(
+    points.flatMap((seen) => seen.scopes.map((scope) => ({ scope, seen }))),
+    ({ scope }) => scope,
+  )
+  return firstOf(scopes.values(), (group) =>
+    group.length > points_max || group.length < 2
+      ? undefined
+      : deriveBetween(
+          n,
+          tolerance_s,
+          group.map(({ seen }) => seen),
+        ),
+  )
 }
 
 function deriveTime(second: number, points: readonly Seen[], durations: readonly Seen[]) {
   for (const one of points) {
     if (one.value.second === undefined) continue
     const gap = Math.abs(one.value.second - second)
-    const other = durations.find(({ value }) => value.amount?.readings[0] === gap)
+    const other = durations.find(({ value }) => {
+      const length = value.amount?.readings[0]
+      return length === gap || length === day_s - gap
+    })
     if (other !== undefined) {
       const operands = [one.evidence, other.evidence]
       return {
@@ -201,6 +236,4 @@ function deriveTime(second: number, points: readonly Seen[], durations: readonly
   return undefined
 }
 
-function isDuration({ value }: Seen): boolean {
-  return value.amount?.unit === 'duration'
-}
+const day_s = 86_400

@@ -1,11 +1,11 @@
 import { compact } from '../text/index.ts'
 import type { Value } from '../values/index.ts'
-import type { Doubt } from './doubt.ts'
+import { type Doubt, sentenceBefore } from './doubt.ts'
 import type { Context } from './operands.ts'
 import { shapeOf } from './seen-traits.ts'
-import { isSwappedCode } from './swapped-digits.ts'
+import { isSlip } from './slips.ts'
 
-const localHost =
+const placeholder =
   /^(?:https?:\/\/)?(?:localhost|127\.|0\.0\.0\.0|10\.|192\.168\.|169\.254\.|::1|[\w.-]*\bexample\.(?:com|org|net|edu)|[\w.@-]*\byour|[^/]*[<{]|[\w.-]+\.(?:local|invalid))/i
 
 /** Returns why an id, a URL, an address or a version that was not found may be right. */
@@ -18,8 +18,7 @@ export function doubtCode(
   const { kind, text } = value
   if (kind === 'url') return doubtUrl(text, index)
   if (kind === 'email') return doubtEmail(text, index)
-  // Versions of public software may be general knowledge.
-  if (kind === 'version') return isOutline(value, answer) ? 'coarse' : 'general'
+  if (kind === 'version') return doubtVersion(value, answer, index)
   const after = answer.slice(value.at[1], value.at[1] + after_chars)
   if (isDenied(sentence, after)) return 'hypothetical'
   return doubtId(text, letters, sentence, index)
@@ -31,16 +30,34 @@ function doubtId(
   sentence: string,
   index: Context['index'],
 ): Doubt | undefined {
-  if (isLineNumber(text, index)) return 'calculable'
-  if (nextWord.test(sentence) && isNear(text, index, 2 * series_max)) return 'calculable'
-  if (isSwappedCode(letters, index)) return undefined
-  if (isNear(text, index, series_max)) return 'calculable'
-  if (isReformed(text, letters, index)) return 'calculable'
-  if (phone.test(text)) return undefined
+  if (isLineNumber(text, index) || continues(text, sentence)) return 'calculable'
+  if (isOtherYear(text, index)) return 'calculable'
+  if (nextWord.test(sentence) && isNear(text, index, series_max)) return 'calculable'
+  if (isReformed(text, index)) return 'calculable'
+  if (phone.test(text) || isSlip(letters, index.traits.codes)) return undefined
+  if (thing.test(sentence) && !publicPrefix.test(text)) return undefined
   // Ids of models have few digits, and may resemble other models.
   const hasShape = index.traits.shapes.has(shapeOf(text)) && /\p{L}/u.test(text)
-  const isOwn = (hasShape && /\d{4}/.test(text)) || ticket.test(text)
+  const isOwn = (hasShape && /\d{3}/.test(text)) || ticket.test(text)
   return isOwn && !publicPrefix.test(text) ? undefined : 'general'
+}
+
+/** Words before an id that say what it names: a thing of the user, not of the public. */
+const thing =
+  /(?<!\p{L}|\p{Lu}{2,} |\d )(?:code|password|passwort|pin|voucher|coupon|reference|ref|ticket|booking|order|commit|tracking|account|gate|shelf|seat|room|invoice|case|number|no|id|serial|policy|confirmation|bestellung|rechnung|nummer|buchung|commande|facture|pedido|factura)\.?\s?(?:is|:|was|ist|est|es)?[\s:#`"“*(]{0,4}$/iu
+
+/** Words of advice to use a public version. */
+const advice = /(?<!\p{L})(?:updat\w*|upgrad\w*|install\w*|use)(?: to)? ?`?$/iu
+
+/** Versions of public software may be general knowledge, unless the agent looked versions up. */
+function doubtVersion(
+  value: Value,
+  answer: string,
+  { values }: Context['index'],
+): Doubt | undefined {
+  if (isOutline(value, answer)) return 'coarse'
+  if (advice.test(sentenceBefore(answer, value))) return 'general'
+  return values.some((seen) => seen.value.kind === 'version') ? undefined : 'general'
 }
 
 const after_chars = 24
@@ -83,6 +100,26 @@ function isLineNumber(text: string, { texts }: Context['index']): boolean {
 
 const nextWord =
   /(?<!\p{L})(?:next|following|through|until|up to|to|next one|nächst\w*|folgend\w*|bis|suivant\w*|prochain\w*|siguiente\w*|hasta)\P{L}{0,4}(?:\p{L}+\W{1,3}){0,3}$|[-–—…→]\s?$/iu
+/** Tells whether an id follows the one before it in the sentence: A-2042 behind A-2041. */
+function continues(text: string, sentence: string): boolean {
+  const [, stem = '', digits = ''] = /^(.*?)(\d{1,15})$/.exec(text) ?? []
+  const before = sentence.slice(-60)
+  return (
+    digits !== '' &&
+    before.includes(`${stem}${String(Number(digits) - 1).padStart(digits.length, '0')}`)
+  )
+}
+
+/** Tells whether an id is a seen one of another year: `orders_2026`. */
+function isOtherYear(text: string, { values }: Context['index']): boolean {
+  const plain = text.replace(/20\d\d/, '')
+  if (plain === text) return false
+  return values.some(
+    ({ value }) =>
+      value.kind === 'id' && value.text !== plain && value.text.replace(/20\d\d/, '') === plain,
+  )
+}
+
 /** Difference of ids up to which they are of one series. */
 const series_max = 10
 
@@ -97,49 +134,56 @@ function isNear(text: string, { values }: Context['index'], max: number): boolea
   })
 }
 
-/** Tells whether an id is a seen one with another prefix, without zeros, or a part of one. */
-function isReformed(text: string, letters: string, { texts }: Context['index']): boolean {
+/** Tells whether all long figures of an id were seen: it has another prefix, or joins two ids. */
+function isReformed(text: string, { texts }: Context['index']): boolean {
   const runs = (text.match(/\d{3,}/g) ?? []).filter((run) => !/^20[0-4]\d$/.test(run))
   const isSeen = (run: string) => {
     const whole = new RegExp(`(?<!\\d)0*${run.replace(/^0+/, '')}(?!\\d)`)
     return texts.some((one) => whole.test(one.text))
   }
-  if (runs.length > 0 && runs.every(isSeen)) return true
-  return letters.length >= part_chars_min && texts.some((one) => one.hasPart(letters))
+  return runs.length > 0 && runs.every(isSeen)
 }
-
-/** Minimum characters of a start or end that names a longer id. */
-const part_chars_min = 6
 
 /** Hosts of documentation, code and institutions that everyone may know. */
 const publicHost =
   /(?:^|\.)(?:wikipedia\.org|github\.com|github\.io|gitlab\.com|python\.org|readthedocs\.io|mozilla\.org|w3\.org|ietf\.org|rfc-editor\.org|kubernetes\.io|docker\.com|nodejs\.org|npmjs\.com|pypi\.org|crates\.io|docs\.rs|rust-lang\.org|go\.dev|postgresql\.org|mysql\.com|redis\.io|microsoft\.com|google\.com|apple\.com|amazon\.com|stackoverflow\.com|gov|gov\.[a-z]{2}|europa\.eu|who\.int|admin\.ch|bund\.de|youtube\.com|openstreetmap\.org)$/i
 
+/** Hosts of the user are checked to the letter; the address of others may be general knowledge. */
 function doubtUrl(text: string, { texts }: Context['index']): Doubt | undefined {
-  if (localHost.test(text)) return 'general'
-  const [, host = '', path = ''] = /^https?:\/\/([^/?#:]+)(?::\d+)?(.*)$/i.exec(text) ?? []
-  if (path.replace(/\/$/, '') === '') return 'general'
+  if (placeholder.test(text)) return 'general'
+  const [, host = '', path = ''] = /^(?:https?:\/\/)?([^/?#:]+)(?::\d+)?(.*)$/i.exec(text) ?? []
   const has = (part: string) => texts.some((one) => one.findCompact(compact(part)) !== undefined)
-  const isHostSeen = has(host)
-  if (publicHost.test(host)) return 'general'
-  // The address of a company that the seen texts do not name may be general knowledge.
-  const isNamed = isHostSeen || has(host.split('.').at(-2) ?? '') || /[-=/]\d{4,}/.test(path)
+  const isOwn = has(host) || texts.some((one) => hasHost(one.text, host))
+  if (path.replace(/\/$/, '') === '' && !isOwn) return 'general'
+  // The number of an issue or an article is looked up, not known.
+  if (publicHost.test(host)) return /[-=/]\d{4,}/.test(path) ? undefined : 'general'
+  const isNamed = isOwn || has(host.split('.').at(-2) ?? '') || /[-=/]\d{4,}/.test(path)
   if (!isNamed) return 'general'
   // An address that is put together from seen parts.
   const parts = path
     .split(/[/?#&=]/)
     .filter((part) => /\d|.{12}/.test(part) && !/^v\d$/i.test(part))
-  return parts.every(has) ? 'calculable' : undefined
+  // An id of a seen address, or of a seen host, is put together, not invented.
+  return parts.length > 0 && parts.every(has) && !(isOwn && !/\d/.test(path))
+    ? 'calculable'
+    : undefined
+}
+
+/** Tells whether a text has a host, or one that begins like it: a look-alike of the user's own. */
+function hasHost(text: string, host: string): boolean {
+  const hosts = text.match(/(?<=\/\/|@)[\w-]+(?:\.[\w-]+)+/g) ?? []
+  return hosts.some((one) => host === one || host.endsWith(`.${one}`) || host.startsWith(`${one}.`))
 }
 
 const roles =
   /^(?:info|support|help|hello|contact|sales|service|office|mail|admin|team|billing|noreply|no-reply|privacy|security|hr|jobs|kontakt|kundenservice)$/i
 
-/** Returns why an e-mail may be right: built from a name and a seen domain, or public. */
+/** Returns why an e-mail may be right: a role, or an address of a domain that was not seen. */
 function doubtEmail(text: string, { texts }: Context['index']): Doubt | undefined {
   const [name = '', domain = ''] = text.split('@')
   const has = (part: string) => texts.some((one) => one.findCompact(compact(part)) !== undefined)
-  if (localHost.test(domain) || roles.test(name) || !has(domain)) return 'general'
+  if (placeholder.test(domain)) return 'general'
+  if (roles.test(name)) return has(domain) ? 'calculable' : 'general'
   // Addresses of persons follow a form.
-  return /[._+-]/.test(name) || has(name) ? 'calculable' : undefined
+  return has(domain) && name.split(/[._+-]/).every(has) ? 'calculable' : undefined
 }

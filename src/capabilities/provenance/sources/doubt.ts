@@ -1,17 +1,16 @@
 import type { Value } from '../values/index.ts'
 
 /**
- * Why a value that was not found may still be right.
- * - `incomplete`: a part of what the agent saw is missing.
- * - `own_call`: a call of the agent names it.
- * - `coarse`: it has too few digits, or is of a kind that answers work out: times, shares, durations.
- * - `calculable`: several operations over seen values may give it.
+ * Why a value without a source may still be right. It is listed all the same, with low severity.
+ * - `own_call`: only a call of the agent names it.
+ * - `coarse`: it is rounded, or a month without a day.
+ * - `calculable`: its sentence says that it was calculated, or a calculation that the sentence does
+ *   not name gives it.
  * - `hypothetical`: the answer offers it as an example, an estimate, advice or an assumption.
  * - `general`: it may be common knowledge: a public address, a standard, a year.
  * - `sign`: it was seen with the other sign, which many answers leave out.
  */
 export const doubts = [
-  'incomplete',
   'own_call',
   'coarse',
   'calculable',
@@ -20,7 +19,7 @@ export const doubts = [
   'sign',
 ] as const
 
-/** Why a value that was not found may still be right. */
+/** Why a value without a source may still be right. */
 export type Doubt = (typeof doubts)[number]
 
 /** Characters before a value that are read for what the sentence does with it. */

@@ -1,4 +1,5 @@
 import type { Value } from '../values/index.ts'
+import { isAttributed } from './doubt-quote.ts'
 
 /** Why a value needs no evidence. */
 export const exemptions = [
@@ -10,6 +11,7 @@ export const exemptions = [
   'code',
   'rate',
   'name',
+  'own_words',
 ] as const
 export type Exemption = (typeof exemptions)[number]
 
@@ -25,11 +27,14 @@ export function findExemption(value: Value, text: string): Exemption | undefined
   if (isSmall(value)) return 'small_integer'
   if (isRate(value, text)) return 'rate'
   if (value.kind === 'quote' && isTitle(value.text)) return 'name'
+  if (value.kind === 'quote' && !isAttributed(value, text)) return 'own_words'
   return isExample(value, text) ? 'example' : undefined
 }
 
-function isSmall({ amount, kind }: Value): boolean {
+function isSmall({ amount, kind, text }: Value): boolean {
   const [written = -1] = amount?.written ?? []
+  // "One euro is 1.08 dollars" states a rate.
+  if (kind === 'money' && /^(?:one|eine?|une?|una?|uno)\b/i.test(text)) return true
   if (kind !== 'number' && kind !== 'quantity') return false
   return Number.isInteger(written) && Math.abs(written) <= small_integer_max
 }

@@ -13,15 +13,65 @@ export function findCode(value: Value, index: SeenIndex): Evidence | undefined {
     const port = value.text.replace(/^localhost/i, '127.0.0.1')
     return findCode({ ...value, text: port, normal: compact(port) }, index)
   }
+  if (value.kind === 'url' && value.text.includes('#')) {
+    const page = value.text.replace(/#.*$/, '')
+    return findCode({ ...value, text: page, normal: value.normal.replace(/#.*$/, '') }, index)
+  }
   if (value.kind === 'version') return findVersion(value, index)
   if (value.kind === 'quote') return findQuotation(value, index)
   const letters = compactOf(value)
   if (letters.length < 3) return undefined
-  return firstOf(index.texts, (text) => text.findCompact(letters)) ?? findNational(value, index)
+  return (
+    firstOf(index.texts, (text) => text.findCompact(letters) ?? text.findCompact(`0${letters}`)) ??
+    findNational(value, index) ??
+    findShortened(value, letters, index)
+  )
+}
+
+const hash = /^(?=.*\d)(?=.*[a-f])[0-9a-f]{7,40}$/
+
+/** Finds the hash that a short one begins, or the id that differs by leading zeros: `TR-0918`. */
+function findShortened(
+  { kind }: Value,
+  letters: string,
+  { values }: SeenIndex,
+): Evidence | undefined {
+  if (kind !== 'id') return undefined
+  const isHash = hash.test(letters)
+  const plain = withoutZeros(letters)
+  const found = values.find(({ value: { kind: other, text } }) => {
+    if (other !== 'id') return false
+    const seen = compact(text)
+    return (isHash && seen.startsWith(letters)) || (plain !== seen && withoutZeros(seen) === plain)
+  })
+  return found?.evidence
+}
+
+function withoutZeros(letters: string): string {
+  return letters.replace(/(?<=[\p{L}])0+(?=\d)/gu, '')
+}
+
+const endingIn =
+  /(?:\bend(?:s|ed|ing|et|end)?(?: in| with| auf)?|\blast (?:four|4|\d+)(?: digits)?|\btermin\w+ (?:par|en|con)|[*•…xX.]{2,})(?: of| is| are|:)?[\s*•"“]{0,3}$/iu
+
+/** Finds the long number that ends in these digits, if the answer says so: "ending in 4242". */
+export function findEnding(
+  { text, at: [start] }: Value,
+  answer: string,
+  { texts }: SeenIndex,
+): Evidence | undefined {
+  if (!/^\d{2,6}$/.test(text) || !endingIn.test(answer.slice(Math.max(0, start - 40), start)))
+    return undefined
+  const pattern = new RegExp(`(?:\\d[ -]?){4,30}${text}(?!\\d)`)
+  return firstOf(texts, (one) => {
+    const match = pattern.exec(one.text)
+    if (match === null) return undefined
+    return one.evidenceAt([match.index, match.index + match[0].length])
+  })
 }
 
 function findQuotation({ text }: Value, { texts }: SeenIndex): Evidence | undefined {
-  const quote = text.replace(/[\s.,;:!?…]+$/, '')
+  const quote = text.replace(/[\s.,;:!?…]+$/, '').replaceAll(' / ', ' ')
   return firstOf(texts, (one) => one.findQuote(quote))
 }
 
@@ -69,9 +119,9 @@ function addressNumber(text: string): number {
 function findNational({ text, normal }: Value, { texts }: SeenIndex): Evidence | undefined {
   if (!text.startsWith('+')) return undefined
   for (const prefix of [1, 2, 3]) {
-    const digits = `0${normal.slice(prefix)}`
-    if (digits.length <= 7) continue
-    const found = firstOf(texts, (one) => one.findCompact(digits))
+    const digits = normal.slice(prefix)
+    if (digits.length <= 6) continue
+    const found = firstOf(texts, (one) => one.findCompact(`0${digits}`) ?? one.findCompact(digits))
     if (found !== undefined) return found
   }
   return undefined

@@ -1,5 +1,8 @@
+import { grammarWords } from '../text/index.ts'
 import type { Amount, Evidence, Value } from '../values/index.ts'
-import { findWithin, firstOf, type SeenIndex } from './seen.ts'
+import { classOf } from './column-class.ts'
+import { isMoney } from './lists.ts'
+import { type Entry, findWithin, firstOf, type SeenIndex } from './seen.ts'
 
 const exact = 1e-9
 
@@ -19,52 +22,103 @@ export function toleranceOf({ amount, isAbout = false }: Value, reading = 0): nu
 }
 
 /** Finds a seen number that the value restates: same, in another unit, rounded, or a bound. */
-export function findNumber(value: Value, index: SeenIndex): Evidence | undefined {
+export function findNumber(value: Value, index: SeenIndex, answer = ''): Evidence | undefined {
+  return findEntry(value, index)?.seen.evidence ?? findElsewhere(value, index, answer)
+}
+
+/** Finds the seen number that the value restates, by its unit. */
+export function findEntry(
+  value: Value,
+  index: SeenIndex,
+  isWanted: (entry: Entry) => boolean = () => true,
+): Entry | undefined {
   const { amount } = value
   if (amount === undefined) return undefined
-  for (const [key, numbers, factor] of candidates(amount, index)) {
+  for (const { key, numbers, factor, fits = any } of candidates(amount, index)) {
     const entries = index.numbers.get(key)
+    const isFit = (entry: Entry) => fits(entry) && isWanted(entry)
     for (const [at, n] of numbers.entries()) {
       const tolerance = toleranceOf(value, at)
       const slack = Math.abs(n) * exact
-      const same = findWithin(entries, n - slack, n + slack)
-      const near = same ?? findWithin(entries, n - tolerance * factor, n + tolerance * factor)
-      const found = near ?? findBound(value, n, (low, high) => findWithin(entries, low, high))
-      if (found !== undefined) return found.seen.evidence
+      const same = findWithin(entries, n - slack, n + slack, isFit)
+      const near =
+        same ?? findWithin(entries, n - tolerance * factor, n + tolerance * factor, isFit)
+      const found =
+        near ?? findBound(value, n, (low, high) => findWithin(entries, low, high, isFit))
+      if (found !== undefined) return found
     }
   }
+  return undefined
+}
+
+function findElsewhere(value: Value, index: SeenIndex, answer: string): Evidence | undefined {
+  const { amount } = value
+  if (amount === undefined) return undefined
   return (
-    countOf(amount, index) ??
-    findUnscaled(value, index) ??
+    countOf(value, index, answer) ??
+    findUnscaled(value, index, answer) ??
     findClock(amount, index) ??
     findFigures(value, index)
   )
 }
 
-type Candidate = readonly [key: string, numbers: readonly number[], factor: number]
+type Candidate = {
+  key: string
+  numbers: readonly number[]
+  /** Base units of the entries in a base unit of the value; 0: the number must be the same. */
+  factor: number
+  fits?: (entry: Entry) => boolean
+}
+
+const any = () => true
 
 /** Maps a unit to the indexes that may support it. A number of another kind supports nothing. */
 function candidates(amount: Amount, index: SeenIndex): Candidate[] {
-  const { unit, readings, written } = amount
+  const { unit, readings, written, noun } = amount
   const perUnit = written[0] ? Math.abs((readings[0] ?? 0) / written[0]) : 1
-  const own: Candidate = [unit, readings, 1]
-  const bare: Candidate = ['', written, 1 / (perUnit || 1)]
-  if (unit === '')
-    return [own, ['written', written, 1], ['year', written, 0], ['inside', written, 0]]
-  if (unit === 'count') return [own, ['', written, 1], ['inside', written, 0]]
-  if (unit === '%') return [own, bare, ['', written.map((n) => n / 100), 0.01]]
-  if (/^[A-Z]{2,3}$|^cent$/.test(unit)) return moneyCandidates(amount, index)
+  const own: Candidate = { key: unit, numbers: readings, factor: 1 }
+  const bare: Candidate = { key: '', numbers: written, factor: 1 / (perUnit || 1), fits: isBare }
+  const inside: Candidate = { key: 'inside', numbers: written, factor: 0 }
+  if (unit === '') {
+    const all = { key: 'written', numbers: written, factor: 1 }
+    return [own, all, { key: 'year', numbers: written, factor: 0 }, inside]
+  }
+  if (unit === 'count') {
+    const days = noun === undefined ? [{ key: 'day', numbers: written, factor: 0 }] : []
+    return [own, { key: '', numbers: written, factor: 1 }, inside, ...days]
+  }
+  if (unit === '%') {
+    const shares = { key: '', numbers: written.map((n) => n / 100), factor: 0.01, fits: isBare }
+    return [own, { ...bare, factor: 0 }, { ...bare, fits: isUnclassed }, shares]
+  }
+  if (isMoney(unit)) return moneyCandidates(amount, index)
   return [own, bare, ...thousands(amount, perUnit || 1)]
+}
+
+/** A number of prose that has a noun of its own behind it counts that: 120 Nm are not 120 ft. */
+function isBare({ seen: { value, column } }: Entry): boolean {
+  const noun = value.amount?.noun
+  return column !== undefined || noun === undefined || grammarWords.has(noun.toLowerCase())
+}
+
+function isUnclassed(entry: Entry): boolean {
+  return isBare(entry) && classOf(entry.seen) === undefined
+}
+
+/** Seats are not dollars. */
+function isAmount(entry: Entry): boolean {
+  return isBare(entry) && classOf(entry.seen) !== 'count'
 }
 
 /** A number without unit may be in a unit that is a thousand times larger or smaller. */
 function thousands({ unit, written }: Amount, perUnit: number): Candidate[] {
   if (unit === 'duration' || unit === 'temperature') return []
-  return [1e3, 1e6, 1e9, 1e-3].map((factor) => [
-    '',
-    written.map((n) => n * factor),
-    factor / perUnit,
-  ])
+  return [1e3, 1e6, 1e9, 1e-3].map((factor) => ({
+    key: '',
+    numbers: written.map((n) => n * factor),
+    factor: factor / perUnit,
+    fits: isBare,
+  }))
 }
 
 const crowns = new Set(['SEK', 'NOK', 'DKK', 'CZK', 'KR'])
@@ -73,17 +127,20 @@ function moneyCandidates(
   { unit, readings, written }: Amount,
   { currencies }: SeenIndex,
 ): Candidate[] {
-  const own: Candidate[] = [
-    [unit, readings, 1],
-    ['cent', readings, 1],
-  ]
-  if (unit === 'cent') own.push(...[...currencies].map((name): Candidate => [name, readings, 1]))
-  if (crowns.has(unit)) own.push(...[...crowns].map((name): Candidate => [name, readings, 1]))
+  const own = [unit, 'cent'].map((key): Candidate => ({ key, numbers: readings, factor: 1 }))
+  const others = [...(unit === 'cent' ? currencies : []), ...(crowns.has(unit) ? crowns : [])]
+  own.push(...others.map((key): Candidate => ({ key, numbers: readings, factor: 1 })))
   // A number without unit is an amount, unless only other currencies were seen.
   const isOther =
     currencies.size > 0 && !currencies.has(unit) && unit !== 'cent' && !crowns.has(unit)
   if (isOther) return own
-  return [...own, ['', readings, 1], ['', written, 1], ['', readings.map((n) => n * 100), 0]]
+  const cents = readings.map((n) => n * 100)
+  return [
+    ...own,
+    { key: '', numbers: readings, factor: 1, fits: isAmount },
+    { key: '', numbers: written, factor: 1, fits: isAmount },
+    { key: '', numbers: cents, factor: 0, fits: isAmount },
+  ]
 }
 
 /** The factor up to which a number is still "more than" a bound. */
@@ -101,7 +158,7 @@ function findBound<T>(
 }
 
 /** Finds the number without its scale word: the heading of a table says "million". */
-function findUnscaled(value: Value, index: SeenIndex): Evidence | undefined {
+function findUnscaled(value: Value, index: SeenIndex, answer: string): Evidence | undefined {
   const { amount } = value
   if (amount === undefined || amount.scale < 1e3 || !index.hasScale) return undefined
   const down = (numbers: readonly number[]) => numbers.map((n) => n / amount.scale)
@@ -113,7 +170,7 @@ function findUnscaled(value: Value, index: SeenIndex): Evidence | undefined {
     half,
     scale: 1,
   }
-  return findNumber({ ...value, amount: unscaled }, index)
+  return findNumber({ ...value, amount: unscaled }, index, answer)
 }
 
 /** Finds a duration that was seen as a time such as `2:27:33`, or `1:37` in minutes. */
@@ -131,7 +188,19 @@ function findFigures({ text, amount }: Value, { texts }: SeenIndex): Evidence | 
   return firstOf(texts, (one) => one.findCompact(text))
 }
 
-function countOf({ unit, written }: Amount, { counts }: SeenIndex): Evidence | undefined {
-  if (unit !== '' && unit !== 'count') return undefined
-  return counts.get(written[0] ?? -1)
+/** Characters around a count that name what is counted. */
+const counted_chars = 90
+
+/** Finds a list of this length, or cells of this number that have one text that the answer names. */
+function countOf(
+  { amount, at: [start, end] }: Value,
+  { counts }: SeenIndex,
+  answer: string,
+): Evidence | undefined {
+  if (amount?.unit !== '' && amount?.unit !== 'count') return undefined
+  const around = answer.slice(Math.max(0, start - counted_chars), end + counted_chars).toLowerCase()
+  const found = counts
+    .get(amount.written[0] ?? -1)
+    ?.find(({ label }) => label === undefined || around.includes(label))
+  return found?.evidence
 }

@@ -1,4 +1,5 @@
 import type { Range } from '../text/index.ts'
+import { classOf, isYear } from './column-class.ts'
 import { isMoney, listsOfAnswer } from './lists.ts'
 import { type Entry, findWithin, type ListIndex, type Seen, type SeenIndex } from './seen.ts'
 
@@ -7,7 +8,6 @@ export type Context = {
   text: string
   index: SeenIndex
   supported: Seen[]
-  hasZone: boolean
   /** Seen numbers that may be operands; collected once. */
   near?: readonly Seen[]
 }
@@ -39,12 +39,19 @@ export class Group {
     return this.#cached(`${unit} ${per_unit}`, () => operandsFrom(this.#values, unit, per_unit))
   }
 
-  /** Counts and numbers without unit. */
+  /** Counts and numbers without unit, and durations as written: what multiplies an amount. */
   get counts(): readonly Entry[] {
     return this.#cached('counts', () => [
       ...operandsFrom(this.#values, 'count', 1),
       ...entriesAsWritten(this.#values, ({ value }) => value.amount?.unit === 'duration'),
     ])
+  }
+
+  /** Counts and numbers without unit that are no years: what a share is of. */
+  get wholes(): readonly Entry[] {
+    return this.#cached('wholes', () =>
+      operandsFrom(this.#values, '', 1).filter(({ seen }) => !isYear(seen.value)),
+    )
   }
 
   get percents(): readonly Entry[] {
@@ -56,6 +63,11 @@ export class Group {
     return this.#own !== undefined
   }
 
+  /** Number of the operands of which one at least is needed. */
+  get ownCount(): number {
+    return this.#own?.size ?? this.#values.length
+  }
+
   /** Finds an operand in a range that may be combined with another. */
   findPartner(
     entries: readonly Entry[],
@@ -63,11 +75,16 @@ export class Group {
     [low, high]: readonly [low: number, high: number],
   ): Entry | undefined {
     const isFree = this.#own?.has(other.seen) !== false
+    const kind = classOf(other.seen)
     return findWithin(
       entries,
       low,
       high,
-      ({ seen, n }) => n !== 0 && seen !== other.seen && (isFree || this.#own?.has(seen) === true),
+      ({ seen, n }) =>
+        n !== 0 &&
+        seen !== other.seen &&
+        (isFree || this.#own?.has(seen) === true) &&
+        isSameClass(kind, seen, other),
     )
   }
 
@@ -80,6 +97,14 @@ export class Group {
   }
 }
 
+/** Two numbers without unit are of one class, unless one of them multiplies the other. */
+function isSameClass(kind: ReturnType<typeof classOf>, seen: Seen, other: Entry): boolean {
+  const isPlain = (one: Seen) => /^(?:|count)$/.test(one.value.amount?.unit ?? '')
+  if (!isPlain(seen) || !isPlain(other.seen)) return true
+  const own = classOf(seen)
+  return kind === undefined || own === undefined || kind === own || other.isFactor === true
+}
+
 function isPercentage({ value, column = '' }: Seen): boolean {
   return value.amount?.unit === '%' || /pct|percent|rate/i.test(column)
 }
@@ -87,7 +112,7 @@ function isPercentage({ value, column = '' }: Seen): boolean {
 function entriesAsWritten(values: readonly Seen[], isWanted: (seen: Seen) => boolean): Entry[] {
   return values
     .filter(isWanted)
-    .flatMap((seen) => (seen.value.amount?.written ?? []).map((n) => ({ n, seen })))
+    .flatMap((seen) => (seen.value.amount?.written ?? []).map((n) => ({ n, seen, isFactor: true })))
 }
 
 /** The unit of a target whose unit may be in the heading of its column. */
@@ -95,15 +120,23 @@ export const anyUnit = '*'
 
 /** Returns the seen values as operands in a unit's base, or as written. */
 function operandsFrom(seen: readonly Seen[], unit: string, per_unit: number): Entry[] {
+  const isOfMoney = isMoney(unit)
   return seen.flatMap((one) => {
     const { amount } = one.value
     if (amount === undefined) return []
     if (isSameUnit(unit, amount.unit)) {
+      if (unit === 'count' && classOf(one) === 'money') return []
       return amount.readings.map((n) => ({ n: n / per_unit, seen: one }))
     }
-    const isBare = unit === anyUnit || isUnknown(amount.unit)
-    return isBare ? amount.written.map((n) => ({ n, seen: one })) : []
+    const isBare = unit === anyUnit || (amount.unit === '' && isWithoutNoun(one))
+    if (!isBare || (isOfMoney && classOf(one) === 'count')) return []
+    return amount.written.map((n) => ({ n, seen: one }))
   })
+}
+
+/** A number in prose with a noun behind counts something: it is no amount and no measure. */
+function isWithoutNoun({ value, column }: Seen): boolean {
+  return column !== undefined || value.amount?.noun === undefined
 }
 
 function isSameUnit(one: string, other: string): boolean {
@@ -118,7 +151,7 @@ function isUnknown(unit: string): boolean {
 /** Maximum seen operands of derivations. */
 const operands_max = 240
 /** Numbers of everything seen up to which any two may be combined. */
-const few_max = 40
+const few_max = 12
 /** Numbers of everything seen up to which each may be combined with one that the answer names. */
 const named_max = 120
 /** Numbers of an object, a column or a line up to which any two may be combined. */

@@ -1,36 +1,71 @@
 import type { Range } from '../text/index.ts'
 import type { Evidence, SeenText, Value } from '../values/index.ts'
 import { findCurrency, findUnit, readValues } from '../values/index.ts'
+import { classOfColumn } from './column-class.ts'
 import { type Cell, isJson, readJson, readTables, type Structure } from './read-structure.ts'
 import { unescapeJson } from './searchable-text.ts'
-import type { Seen } from './seen.ts'
+import type { Count, Seen } from './seen.ts'
 
 /** Reads the values of a text with their cells, and counts its lists and equal cells. */
-export function readSource({ source, text }: SeenText, counts: Map<number, Evidence>): Seen[] {
+export function readSource({ source, text }: SeenText, counts: Map<number, Count[]>): Seen[] {
   const structure = isJson(text) ? readJson(text) : readTables(text)
   const evidenceAt = (at: Range): Evidence => ({
     source,
     quote: text.slice(...at).slice(0, 200),
     at,
   })
-  for (const { length, at } of structure.listLengths) {
-    if (!counts.has(length)) counts.set(length, evidenceAt(at))
+  const addCount = (length: number, at: Range, label?: string) => {
+    const known = counts.get(length)
+    const one = { evidence: evidenceAt(at), ...(label === undefined ? {} : { label }) }
+    if (known === undefined) counts.set(length, [one])
+    else if (known.length < counts_max) known.push(one)
   }
-  countEqualCells(text, structure, (count, at) => {
-    if (!counts.has(count)) counts.set(count, evidenceAt(at))
-  })
+  for (const { length, at } of structure.listLengths) addCount(length, at)
+  countEqualCells(text, structure, addCount)
   const labels = labelsOf(text, structure.cells)
   const findPlace = placesIn(text, structure.cells)
   return readValues(separated(text, structure)).flatMap((value) => {
     const { cell, position, line } = findPlace(value.at)
-    const seen: Seen = { value, evidence: evidenceAt(value.at), scopes: [`${source} ${line}`] }
+    const seen: Seen = {
+      ...{ value, evidence: evidenceAt(value.at), scopes: [`${source} ${line}`] },
+      isRate: isRate(text, value),
+    }
     if (cell === undefined || cell.at[1] - cell.at[0] > cell_chars_max) return [seen]
-    const own = { ...seen, labels: labels.get(cell.record) ?? [] }
+    const ancestors = ancestorsOf(structure, cell.record).map((record) => `${source}:${record}`)
+    const own = { ...seen, labels: labels.get(cell.record) ?? [], ancestors }
     // "98-91" has two numbers: those of all rows are two columns.
     const column = isWholeCell(text, value, cell) ? cell.column : `${cell.column} ${position}`
     return inCell(own, { ...cell, column }, source)
   })
 }
+
+const ancestors_max = 8
+
+function ancestorsOf({ parents }: Structure, record: number): number[] {
+  const found: number[] = []
+  let parent = parents.get(record)
+  while (parent !== undefined && found.length < ancestors_max) {
+    found.push(parent)
+    parent = parents.get(parent)
+  }
+  return found
+}
+
+const rateBehind =
+  /^[^\d\n"{},;:]{0,12}?(?:(?<!\p{L})(?:each|per|an?|every|pro|je|par|por|cada|a head|pp)(?!\p{L})|\/ ?\p{L})/iu
+const rateBefore = /(?<!\p{L})(?:je|à|at|zu je)\s?[€$£]?$/iu
+
+/** Tells whether a number is a rate: "each" or "per night" follows, or "à" precedes. */
+export function isRate(text: string, { amount, at: [start, end] }: Value): boolean {
+  if (amount === undefined) return false
+  return (
+    rateBehind.test(text.slice(end, end + 20)) ||
+    rateBefore.test(text.slice(Math.max(0, start - 8), start))
+  )
+}
+
+/** Maximum lists and groups of cells that are kept for one count. */
+const counts_max = 20
 
 type Place = { cell: Cell | undefined; position: number; line: number }
 
@@ -82,7 +117,8 @@ function inCell(seen: Seen, cell: Cell, source: string): Seen[] {
   const amount = value.amount
   const record = `${source}:${cell.record}`
   const scopes = [cell.column, record]
-  const place = { column: `${source}:${cell.column}`, record, scopes }
+  const columnClass = classOfColumn(cell.column)
+  const place = { column: `${source}:${cell.column}`, record, scopes, columnClass }
   if (amount?.unit !== '') return [{ ...seen, ...place }]
   // The column's name may contain the unit: `size_bytes`, `total_cents`, `price (€)`.
   const words = cell.column
@@ -98,10 +134,13 @@ function inCell(seen: Seen, cell: Cell, source: string): Seen[] {
   const factor = isCents ? 0.01 : (unit?.factor ?? 1)
   const name = isCents ? 'cent' : (unit?.dimension ?? currency ?? '')
   const readings = amount.written.map((one) => (one + (unit?.offset ?? 0)) * factor)
-  return [
-    { ...seen, ...place },
-    { ...seen, ...place, value: { ...value, amount: { ...amount, readings, unit: name } } },
-  ]
+  const own = {
+    ...seen,
+    ...place,
+    value: { ...value, amount: { ...amount, readings, unit: name } },
+  }
+  // A single letter may be a name: `plan_b` has no bytes.
+  return last.length === 1 ? [{ ...seen, ...place }, own] : [own]
 }
 
 /** Replaces separators between cells and escapes of JSON by blanks: all offsets stay. */
@@ -127,14 +166,21 @@ const counted_values_max = 20_000
 function countEqualCells(
   text: string,
   { cells }: Structure,
-  report: (count: number, at: Range) => void,
+  report: (count: number, at: Range, label: string) => void,
 ): void {
-  const counts = new Map<string, { count: number; at: Range }>()
+  const counts = new Map<string, { count: number; at: Range; label: string }>()
   for (const { column, at } of cells) {
-    const key = `${column} ${text.slice(...at).trim()}`
+    const label = labelOf(text.slice(...at), column)
+    const key = `${column} ${label}`
     const entry = counts.get(key)
     if (entry !== undefined) entry.count += 1
-    else if (counts.size < counted_values_max) counts.set(key, { count: 1, at })
+    else if (counts.size < counted_values_max) counts.set(key, { count: 1, at, label })
   }
-  for (const { count, at } of counts.values()) report(count, at)
+  for (const { count, at, label } of counts.values()) report(count, at, label)
+}
+
+/** Returns what equal cells are called: their text, or the name of a column that is true. */
+function labelOf(cell: string, column: string): string {
+  const label = cell.replaceAll('"', '').trim().toLowerCase()
+  return label === 'true' ? (column.split(/[^\p{L}]+/u).at(-1) ?? '').toLowerCase() : label
 }

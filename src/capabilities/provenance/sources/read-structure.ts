@@ -5,7 +5,12 @@ import { splitLines } from '../text/index.ts'
 export type Cell = { column: string; record: number; at: Range }
 
 /** The structure of a text: cells in records and columns, and the parts that are prose. */
-export type Structure = { cells: Cell[]; listLengths: { length: number; at: Range }[] }
+export type Structure = {
+  cells: Cell[]
+  listLengths: { length: number; at: Range }[]
+  /** The record around each record. */
+  parents: Map<number, number>
+}
 
 /** Maximum nesting of JSON that is read. */
 const depth_max = 64
@@ -23,7 +28,7 @@ const token = /"(?:[^"\\]|\\(?:.|$))*(?:"|$)|[[\]{}:,]|[^\s"[\]{}:,]+/gs
  * matter here, validity does not.
  */
 export function readJson(text: string): Structure {
-  const json: Json = { cells: [], listLengths: [], stack: [], records: 0 }
+  const json: Json = { cells: [], listLengths: [], parents: new Map(), stack: [], records: 0 }
   for (const match of text.matchAll(token)) {
     const sign = match[0]
     const at: Range = [match.index, match.index + sign.length]
@@ -43,6 +48,8 @@ function open(json: Json, sign: string, [start]: Range): void {
   if (parent?.isArray === true) parent.items += 1
   const isArray = sign === '['
   if (!isArray) json.records += 1
+  if (!isArray && parent !== undefined && parent.record > 0)
+    json.parents.set(json.records, parent.record)
   const record = isArray ? (parent?.record ?? 0) : json.records
   json.stack.push({ isArray, start, record, key: '', items: 0 })
 }
@@ -87,7 +94,7 @@ export function isJson(text: string): boolean {
 
 /** Reads the tables of a text: two lines or more with the same number of cells, two or more. */
 export function readTables(text: string): Structure {
-  const structure: Structure = { cells: [], listLengths: [] }
+  const structure: Structure = { cells: [], listLengths: [], parents: new Map() }
   const lines = splitLines(text)
   let from = 0
   let record = 0

@@ -44,39 +44,35 @@ export class SearchableText {
     return this.#decoded
   }
 
-  /** Finds letters and digits in this order, as whole words; signs between them are ignored. */
-  findCompact(letters: string): Evidence | undefined {
+  /**
+   * Finds letters and digits in this order, as whole words; signs between them are ignored, but a
+   * code does not reach into the next cell or clause, unless `isPhrase`.
+   */
+  findCompact(letters: string, isPhrase = false): Evidence | undefined {
     this.#compact ??= foldCompact(this.text)
     const { text } = this.#compact
     let start = text.indexOf(letters)
     for (let count = 0; start >= 0 && count < occurrences_max; count += 1) {
       const at = toOriginal(this.#compact, [start, start + letters.length])
-      if (this.#isWhole(at)) return this.evidenceAt(at)
+      if (this.#isWhole(at, isPhrase)) return this.evidenceAt(at)
       start = text.indexOf(letters, start + 1)
     }
     return undefined
-  }
-
-  /** Returns whether a longer word begins or ends with these letters and digits. */
-  hasPart(letters: string): boolean {
-    this.#compact ??= foldCompact(this.text)
-    const start = this.#compact.text.indexOf(letters)
-    if (start < 0) return false
-    const [from, to] = toOriginal(this.#compact, [start, start + letters.length])
-    return (
-      !/[\p{L}\p{N}]/u.test(this.text[from - 1] ?? '') || !/[\p{L}\p{N}]/u.test(this.text[to] ?? '')
-    )
   }
 
   evidenceAt(at: Range): Evidence {
     return { source: this.source, quote: this.text.slice(...at), at }
   }
 
-  /** Returns whether no number and no word goes on at either end of a range. */
-  #isWhole([start, end]: Range): boolean {
-    return !joins(this.text, start) && !joins(this.text, end)
+  /** Returns whether a range is one code: none goes on at its ends, and no other one begins in it. */
+  #isWhole([start, end]: Range, isPhrase: boolean): boolean {
+    if (joins(this.text, start) || joins(this.text, end)) return false
+    return isPhrase || !otherCode.test(this.text.slice(start, end))
   }
 }
+
+/** Signs between two cells or two words, not inside an id. */
+const otherCode = /[,;"\n{}[\]|]|:\s|\s{2}/
 
 function joins(text: string, place: number): boolean {
   const [before = '', after = ''] = [text[place - 1], text[place]]

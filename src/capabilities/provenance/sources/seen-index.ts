@@ -1,11 +1,12 @@
-import type { Evidence, SeenText, Value } from '../values/index.ts'
+import type { SeenText, Value } from '../values/index.ts'
 import { findCurrency } from '../values/index.ts'
 import { cutAfterValues } from './cut-after-values.ts'
 import { listsOf } from './lists.ts'
 import { readSource } from './read-source.ts'
 import { SearchableText } from './searchable-text.ts'
-import type { Entry, Schedule, Seen, SeenIndex } from './seen.ts'
+import type { Count, Entry, Schedule, Seen, SeenIndex } from './seen.ts'
 import { SeenTraits } from './seen-traits.ts'
+import { Subjects } from './subjects.ts'
 
 /** Maximum characters indexed of all texts; beyond, no value is called unsupported. */
 const chars_max = 8_000_000
@@ -15,7 +16,7 @@ const values_max = 100_000
 /** Reads and arranges everything the agent saw, up to a number of values. */
 export function indexSeen(sources: readonly SeenText[], max = values_max): SeenIndex {
   const found: Seen[][] = []
-  const counts = new Map<number, Evidence>()
+  const counts = new Map<number, Count[]>()
   const texts: SearchableText[] = []
   const ownTexts: SearchableText[] = []
   let isComplete = true
@@ -32,8 +33,13 @@ export function indexSeen(sources: readonly SeenText[], max = values_max): SeenI
     list.push(new SearchableText(source, text))
   }
   const values = found.flat()
+  let subjects: Subjects | undefined
   return {
     values,
+    get subjects() {
+      subjects ??= new Subjects(values)
+      return subjects
+    },
     texts,
     ownTexts,
     isComplete,
@@ -121,12 +127,13 @@ function arrangeNumbers(values: readonly Seen[], texts: SeenIndex['texts']): Map
 function keysOf(value: Value): (readonly [key: string, n: number])[] {
   const { amount, days = [], text } = value
   const years = days.flatMap(({ year }) => (year === undefined ? [] : [['year', year] as const]))
+  const dayKeys = days.flatMap(({ day }) => (day === undefined ? [] : [['day', day] as const]))
   if (amount === undefined) {
-    return [...years, ...numbersInside(value).map((n) => ['inside', n] as const)]
+    return [...years, ...dayKeys, ...numbersInside(value).map((n) => ['inside', n] as const)]
   }
   const { readings, written, unit } = amount
   // "401 512" may be two numbers.
-  const inside = text.includes(' ') ? numbersInside(value) : []
+  const inside = text.includes(' ') ? (text.match(/\d{1,15}(?:\.\d{1,6})?/g) ?? []).map(Number) : []
   return [
     ...readings.map((n) => [unit, n] as const),
     ...written.map((n) => ['written', n] as const),
@@ -152,11 +159,15 @@ function arrangeDates(values: readonly Seen[]): Map<string, Seen[]> {
   return dates
 }
 
-/** A duration, or a whole number of a record that may count days. */
-function isDuration({ value: { amount }, column }: Seen): boolean {
+const lengthColumn = /day|night|week|month|term|period|notice|window|valid|within|lead/i
+
+/** A duration, or a whole number of a column that counts days by its name. */
+function isDuration({ value: { amount }, column = '' }: Seen): boolean {
   if (amount?.unit === 'duration') return true
   const [n = 0] = amount?.written ?? []
-  return column !== undefined && amount?.unit === '' && Number.isInteger(n) && n > 1 && n <= 366
+  return (
+    amount?.unit === '' && Number.isInteger(n) && n > 1 && n <= 366 && lengthColumn.test(column)
+  )
 }
 
 const inWord = /(?<=[\p{L}_*])\d{1,9}(?:\.\d{1,6})?/gu
@@ -173,10 +184,20 @@ function* numbersInWords(source: string, text: string): Generator<Entry> {
   }
 }
 
-/** Returns the numbers inside an id, date or time: line 88 of `pages.ts:88`. */
+/** Digits of a number inside a longer id or URL; a short one alone is the number of a thing. */
+const inside_digits_min = 3
+
+/**
+ * Returns the numbers inside an id, a version or an address: line 88 of `pages.ts:88`, 12 of `A12`.
+ * The parts of dates and times are no numbers of their own.
+ */
 function numbersInside({ text, kind }: Value): number[] {
-  if (kind === 'quote') return []
-  return (text.match(/\d{1,15}(?:\.\d{1,6})?/g) ?? []).map(Number)
+  if (kind === 'quote' || kind === 'date' || kind === 'time') return []
+  const all = text.match(/\d{1,15}(?:\.\d{1,6})?/g) ?? []
+  const isPlain = kind === 'version' || /^[^\d]*\d+(?:[.:]\d+)?$|:\d+$/.test(text)
+  return all
+    .filter((one, at) => one.length >= inside_digits_min || (isPlain && at === all.length - 1))
+    .map(Number)
 }
 
 const currencyWord =

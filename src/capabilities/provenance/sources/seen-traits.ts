@@ -5,21 +5,11 @@ import type { Seen, Traits } from './seen.ts'
 /** Compares values that were not found with the seen ones; each trait is read when needed. */
 export class SeenTraits implements Traits {
   readonly #values: readonly Seen[]
-  #figures: ReadonlySet<string> | undefined
   #shapes: ReadonlySet<string> | undefined
   #codes: ReadonlySet<string> | undefined
 
   constructor(values: readonly Seen[]) {
     this.#values = values
-  }
-
-  get figures(): ReadonlySet<string> {
-    this.#figures ??= new Set(
-      this.#values.flatMap(({ value }) =>
-        value.amount === undefined ? [] : [`${value.amount.unit} ${figuresOf(value)}`],
-      ),
-    )
-    return this.#figures
   }
 
   get shapes(): ReadonlySet<string> {

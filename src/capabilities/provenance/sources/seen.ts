@@ -1,5 +1,7 @@
 import type { Evidence, Value } from '../values/index.ts'
+import type { ColumnClass } from './column-class.ts'
 import type { SearchableText } from './searchable-text.ts'
+import type { Subjects } from './subjects.ts'
 
 /** A value that the agent saw. `column` and `record` are set in tables and JSON. */
 export type Seen = {
@@ -7,6 +9,12 @@ export type Seen = {
   evidence: Evidence
   column?: string
   record?: string
+  /** The objects around its object, from the inside. */
+  ancestors?: readonly string[]
+  /** What the name of its column says of a number without unit. */
+  columnClass?: ColumnClass | undefined
+  /** Whether "each", "per night" and the like follow: it multiplies. */
+  isRate?: boolean
   /** Its column by name and its object, or its line. */
   scopes: readonly string[]
   /** The words in the other cells of the record: what the column can be grouped by. */
@@ -14,7 +22,12 @@ export type Seen = {
 }
 
 /** A number that can be looked up: in the base unit, or as written. */
-export type Entry = { n: number; seen: Seen }
+export type Entry = {
+  n: number
+  seen: Seen
+  /** Whether it multiplies: a percentage, or the number of a duration. */
+  isFactor?: boolean
+}
 
 /** Numbers that belong together: a column, a group of its rows, a record, a run of an answer. */
 export type List = { unit: string; sum: number; entries: readonly Entry[] }
@@ -24,13 +37,14 @@ export type ListIndex = ReadonlyMap<string, { sums: readonly Total[]; means: rea
 
 export type Total = { n: number; list: List }
 
+/** A list of some length, or cells with one text, in lower case. */
+export type Count = { evidence: Evidence; label?: string }
+
 /** A line of a crontab: its minute, and its hour or every how many hours it runs. */
 export type Schedule = { minute: number; hour: number; step?: number; seen: Seen }
 
 /** Traits of the seen values, which values that were not found are compared with. */
 export type Traits = {
-  /** Units and digits of the numbers: `EUR 1250`. */
-  readonly figures: ReadonlySet<string>
   /** Forms of the ids: `kx-9999`. */
   readonly shapes: ReadonlySet<string>
   /** Letters and digits of the ids, and of long numbers. */
@@ -60,10 +74,12 @@ export type SeenIndex = {
   /** Whether everything that the agent saw is here. */
   isComplete: boolean
   /** Lengths of lists and counts of equal values in a column. */
-  counts: ReadonlyMap<number, Evidence>
+  counts: ReadonlyMap<number, readonly Count[]>
   currencies: ReadonlySet<string>
   hasTimeZone: boolean
   traits: Traits
+  /** The names of records, read when needed. */
+  readonly subjects: Subjects
   /** Whether a heading may say "million". */
   hasScale: boolean
 }

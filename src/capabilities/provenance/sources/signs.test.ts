@@ -36,12 +36,12 @@ describe('signs of values', () => {
     expect(verdictOf(answer, text)).toBe('unsupported')
   })
 
-  it('many answers leave the sign of an amount out, so it is not checked', () => {
+  it('many answers leave the sign of an amount out, which is a doubt', () => {
     const text = '[{"shop": "Café Lund", "amount": -42.5}, {"shop": "Ferry", "amount": -80.75}]'
-    expect(verdictOf('It was CHF 129.90.', '{"value": -129.9, "currency": "CHF"}')).toBe(
-      'not_checked',
-    )
-    expect(verdictOf('| Café Lund | $42.50 |\n| Ferry | $80.75 |', text)).toBe('not_checked')
+    const doubtOf = (answer: string, seen: string) =>
+      checkAnswer(answer, indexSeen([{ source: 'tool', text: seen }]))[0]?.doubt
+    expect(doubtOf('It was CHF 129.90.', '{"value": -129.9, "currency": "CHF"}')).toBe('sign')
+    expect(doubtOf('| Café Lund | $42.50 |\n| Ferry | $80.75 |', text)).toBe('sign')
   })
 
   it('calculations keep signs', () => {

@@ -36,7 +36,7 @@ export function isDirected({ at: [start, end] }: Value, text: string): boolean {
  * `1,250-` are negative amounts of accounts, and a key `discount` says it too.
  */
 export function findTurned(value: Value, { text, index }: Context): Evidence | undefined {
-  const found = findNumber(negate(value), index)
+  const found = findNumber(negate(value), index, text)
   if (found === undefined || isDirected(value, text)) return found
   const source = index.texts.find((one) => one.source === found.source)?.text ?? ''
   const [start, end] = found.at

@@ -60,7 +60,7 @@ export function explainWeekday(
   index: SeenIndex,
 ): Derivation | 'contradicted' | undefined {
   const letters = compact(at[0] < date.at[0] ? text + date.text : date.text + text)
-  const seen = firstOf(index.texts, (one) => one.findCompact(letters))
+  const seen = firstOf(index.texts, (one) => one.findCompact(letters, true))
   if (seen !== undefined) return { operation: 'weekday', formula: seen.quote, operands: [seen] }
   const days = datesWithYear(date, index)
   if (days.length === 0) return undefined

@@ -7,7 +7,8 @@ type Reader = { kind: ValueKind; pattern: RegExp; normal: (text: string) => stri
 const readers: readonly Reader[] = [
   {
     kind: 'url',
-    pattern: /\bhttps?:\/\/[^\s<>"'`)\]}|]{3,2000}/gi,
+    pattern:
+      /\bhttps?:\/\/[^\s<>"'`)\]}|]{3,2000}|(?<![\w@./-])www\.[\w-]{1,64}(?:\.[\w-]{2,32}){1,4}(?:\/[^\s<>"'`)\]}|]{0,400})?/gi,
     normal: normaliseUrl,
   },
   {
@@ -33,9 +34,16 @@ const readers: readonly Reader[] = [
   },
   {
     kind: 'id',
+    // Numbers of accounts and cards, in groups of four.
+    pattern:
+      /(?<![\w-])(?:[A-Z]{2}\d{2}(?: [A-Z\d]{4}){2,7}(?: [A-Z\d]{1,3})?|(?!(?:(?:19|20)\d\d[ -]){2})\d{4}(?:[ -]\d{4}){2,5})(?![\w-])/g,
+    normal: compact,
+  },
+  {
+    kind: 'id',
     // Phone numbers: seven digits or more, in groups.
     pattern:
-      /(?<![\w.,-])(?:\+\d{1,3}[ ()/-]{0,3}(?:\d{1,8}[ ()/-]{1,2}){1,5}\d{2,8}|0\d{2,5}(?:[ /-]\d{2,8}){1,4}|\+\d{7,15}|1[ -]\d{3}[ -]\d{3}[ -]\d{4}|\d{2}-\d{2}-\d{2} \/ \d{6,10})(?![\w-])/g,
+      /(?<![\w.,-])(?:\+\d{1,3}[ ()/-]{0,3}(?:\d{1,8}[ ()/-]{1,2}){1,5}\d{2,8}|0\d{2,5}(?:[ /-]\d{2,8}){1,4}|\+\d{7,15}|(?:1[ -])?(?:\d{3}[ -]|\(\d{3}\) ?)\d{3}-\d{4}|1[ -]\d{3}[ -]\d{3}[ -]\d{4}|\d{2}-\d{2}-\d{2} \/ \d{6,10})(?![\w-])/g,
     normal: compact,
   },
   {
@@ -47,7 +55,7 @@ const readers: readonly Reader[] = [
 ]
 
 const code =
-  /(?<![\p{L}\p{N}_])(?=[\p{L}\p{N}_./:#-]{0,80}\d)(?=[\p{L}\p{N}_./:#-]{0,80}[\p{L}_]|\d{1,8}[-/]\d)[\p{L}\p{N}]+(?:[-_./:#]{1,2}[\p{L}\p{N}]+){0,16}(?![\p{L}\p{N}_])/gu
+  /(?<![\p{L}\p{N}_])(?![\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}])(?=[\p{L}\p{N}_./:#-]{0,80}\d)(?=[\p{L}\p{N}_./:#-]{0,80}[\p{L}_]|\d{1,8}[-/]\d)[\p{L}\p{N}]+(?:[-_./:#]{1,2}[\p{L}\p{N}]+){0,16}(?![\p{L}\p{N}_])/gu
 
 /** Reads URLs, addresses, paths, versions, phone numbers and ids of a text, in this order. */
 export function readCodes(text: string): Value[] {
@@ -69,13 +77,16 @@ const id_chars_max = 200
 const measured =
   /^[\d.,]+(?:-?[\p{L}µ°%]{1,9}[²³23]?|[–-]\d+)$|^\d+(?:[.,:/h-]\d+)+\p{L}{0,3}$|^\d{1,2}h\d{2}$|^\d+(?:-\p{L}+)+$|^\d[\d.,]*\p{L}?\/(?:\p{L}{1,12}|\d{1,3}\p{L}?)$/u
 const publicName =
-  /^(?:sha|aes|utf|iso|rfc|http|tls|ipv|base|md|covid|co|pm|mp|h|gmt|utc|cet|int|uint|float|arm|x|web|vitamin|section|port|b2|cve|din|en|iec|ieee|ecma|es|pep|bs|usb|q[1-4]|h[12]|fy|cy|kw|w|nist|ansi|python|java|node|windows)[-/ ]?v?\d[\d.]{0,5}(?:-\d{4,6})?$/i
+  /^(?:sha|aes|utf|iso|rfc|http|tls|ipv|base|md|covid|co|pm|mp|h(?=\.?26)|gmt|utc|cet|int|uint|float|arm|x|web|vitamin|section|port|b2|cve|din|en|iec|ieee|ecma|es|pep|bs|usb|q[1-4]|h[12]|fy|cy|kw|w|nist|ansi|python|java|node|windows)[-/ ]?v?\d[\d.]{0,5}(?:-\d{4,6})?$/i
 
 /** An amount of a bank message: `USD48500`, `32A:260902EUR1234`. */
 const gluedAmount = /(?:^|[:/\d])(?:EUR|USD|GBP|CHF|SEK|NOK|DKK|PLN|INR|JPY|CAD|AUD)\d{1,15}$/
 
+/** Scripts that put no space between a word and a number. */
+const unspaced = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}]/u
+
 function isId(token: string): boolean {
-  if (gluedAmount.test(token)) return false
+  if (gluedAmount.test(token) || unspaced.test(token)) return false
   if (token.length > id_chars_max || measured.test(token) || isMeasure(token)) return false
   if (token.split(/[-_/]/).every((part) => publicName.test(part) || /^\p{L}{1,5}$/u.test(part)))
     return false

@@ -31,6 +31,8 @@ const patterns: readonly RegExp[] = [
     `(?<![\\p{L}\\d])${month} (?<d>\\d{1,2})(?:st|nd|rd|th)?(?![\\d:%])(?:,? (?<year>(?:19|20)\\d{2}))?`,
     'giu',
   ),
+  // "bis 25.02." and "25.02., 10 Uhr".
+  /(?<=(?:\b(?:am|bis|vom|ab|zum|den|seit|und|dem|im|der|til|den)|[-–,(]) {0,2}(?:(?:Mo|Di|Mi|Do|Fr|Sa|So)\.?,? )?)(?<d>\d{1,2})\.(?<m>\d{1,2})\.(?!\d)/gu,
   new RegExp(`(?<![\\p{L}\\d])${month} (?<year>(?:19|20)\\d{2})(?!\\d)`, 'giu'),
 ]
 
@@ -39,20 +41,25 @@ export function readDates(text: string): Value[] {
   return patterns.flatMap((pattern) =>
     [...text.matchAll(pattern)].flatMap((match) => {
       const date = dateFrom(match)
-      return date === undefined ? [] : [...startOfRange(text, date), date]
+      return date === undefined
+        ? []
+        : [...startOfRange(text, date), date, ...endOfRange(text, date)]
     }),
   )
 }
 
 const rangeBefore =
-  /(?<![\d.,:/])(?<d>\d{1,2})\.?(?:[-–—]| (?:to|and|bis|und|au|et|al?|y|until|or) )$/u
+  /(?<![\d.,:/])(?<d>\d{1,2})\.?(?:[-–—]| (?:to|and|bis|und|au|et|al?|y|until|or) (?:\p{L}{3,10},? )?(?:the |den |dem )?)$/u
+
+/** Characters before a date that are read for the start of a range. */
+const range_chars = 28
 
 /** Reads the first day of "10 to 16 February", which has the month of the second. */
 function startOfRange(text: string, { at: [end], days }: Value): Value[] {
-  const match = rangeBefore.exec(text.slice(Math.max(0, end - 12), end))
+  const match = rangeBefore.exec(text.slice(Math.max(0, end - range_chars), end))
   const [second] = days ?? []
   if (match === null || second?.day === undefined) return []
-  const start = Math.max(0, end - 12) + match.index
+  const start = Math.max(0, end - range_chars) + match.index
   const written = match.groups?.['d'] ?? ''
   const first = { ...second, day: Number(written) }
   if (first.day < 1 || first.day > 31) return []
@@ -60,6 +67,23 @@ function startOfRange(text: string, { at: [end], days }: Value): Value[] {
   return [
     { kind: 'date', text: written, at: [start, start + written.length], normal, days: [first] },
   ]
+}
+
+const rangeBehind =
+  /^(?:[-–—]| (?:to|and|until|through) (?:\p{L}{3,10},? )?(?:the )?)(?<d>\d{1,2})(?:st|nd|rd|th)?(?![\d:.,]?\d|\p{L}| ?(?:[ap]\.?m|\p{L}{3}))/u
+
+/** Reads the second day of "October 3 to 17", which has the month of the first. */
+function endOfRange(text: string, { at: [, end], days, text: written }: Value): Value[] {
+  const [first] = days ?? []
+  if (first?.day === undefined || !/^\p{L}/u.test(written)) return []
+  const match = rangeBehind.exec(text.slice(end, end + range_chars))
+  const day = Number(match?.groups?.['d'] ?? 0)
+  if (match === null || day <= first.day || day > 31) return []
+  const digits = match.groups?.['d'] ?? ''
+  const start = end + match[0].indexOf(digits)
+  const normal = [first.year ?? '????', first.month, day].join('-')
+  const at = [start, start + digits.length] as const
+  return [{ kind: 'date', text: digits, at, normal, days: [{ ...first, day }] }]
 }
 
 function dateFrom(match: RegExpExecArray): Value | undefined {
@@ -103,22 +127,45 @@ const hourAfterWord =
 /** Reads the times of day of a text. A time such as `1:37` may also be a duration. */
 export function readTimes(text: string): Value[] {
   return [clock, bareHour, hourAfterWord].flatMap((pattern) =>
-    [...text.matchAll(pattern)].flatMap((match) => timeFrom(match) ?? []),
+    [...text.matchAll(pattern)].flatMap((match) => timeFrom(match, text) ?? []),
   )
 }
 
-function timeFrom(match: RegExpExecArray): Value | undefined {
+/** Hours by which zones are ahead of UTC. */
+const zones: Readonly<Record<string, number>> = {
+  ...{ z: 0, utc: 0, gmt: 0, wet: 0, bst: 1, west: 1, cet: 1, mez: 1, cest: 2, mesz: 2, eet: 2 },
+  ...{ eest: 3, msk: 3, ist: 5.5, jst: 9, kst: 9, aest: 10, aedt: 11, nzst: 12, nzdt: 13 },
+  ...{ est: -5, edt: -4, cst: -6, cdt: -5, mst: -7, mdt: -6, pst: -8, pdt: -7 },
+}
+const zoneBehind =
+  /^(?:[.,]\d{1,9})?(?:(?<z>Z)(?![\p{L}\d])|(?<sign>[+-])(?<hours>\d{2}):?(?<minutes>\d{2})|,? (?:\p{L}{2,16} time )?\(?(?<name>[A-Z]{3,4})(?![\p{L}\d]))/u
+
+/** Reads the zone behind a time: `Z`, `+02:00`, `CET`, `Berlin time (CEST)`. */
+function readZone(text: string, end: number): number | undefined {
+  const { z, sign, hours, minutes, name } = zoneBehind.exec(text.slice(end, end + 40))?.groups ?? {}
+  if (z !== undefined) return 0
+  if (sign !== undefined)
+    return (sign === '-' ? -1 : 1) * (Number(hours) * 3600 + Number(minutes) * 60)
+  const known = zones[name?.toLowerCase() ?? '']
+  return known === undefined ? undefined : known * 3600
+}
+
+function timeFrom(match: RegExpExecArray, text: string): Value | undefined {
   const { h, min, s, half, uhrmin } = match.groups ?? {}
   let hour = Number(h)
   if (hour > 47) return undefined
   if (half?.toLowerCase() === 'p' && hour < 12) hour += 12
   if (half?.toLowerCase() === 'a' && hour === 12) hour = 0
   const second = hour * 3600 + Number(min ?? uhrmin ?? 0) * 60 + Number(s ?? 0)
+  const end = match.index + match[0].length
+  const zone_s = readZone(text, end)
   return {
     kind: 'time',
     text: match[0],
-    at: [match.index, match.index + match[0].length],
+    at: [match.index, end],
     normal: String(second),
     second,
+    ...(zone_s === undefined ? {} : { zone_s }),
+    isHalfOpen: half === undefined && hour >= 1 && hour <= 12 && !/^0|h$/.test(h ?? ''),
   }
 }

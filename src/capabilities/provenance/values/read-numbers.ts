@@ -8,7 +8,12 @@ const plainFigures =
   "\\d{1,3}(?:[,.’' \\u00a0\\u202f_]\\d{3}){1,4}(?!\\d)(?:[.,]\\d{1,6}(?!\\d))?|\\d{1,15}(?:[.,]\\d{1,9})?"
 /** `2½`, `½`, `2 1/2`. */
 const fractions = `(?:\\d{1,6}[ \\u00a0]?)?${fractionSign}|\\d{1,3}[ \\u00a0](?:[13][/⁄]4|[12][/⁄]3|1[/⁄]2|[1357][/⁄]8)(?![\\d/])`
-const digits = new RegExp(`(?<![\\p{L}\\d])(?:${fractions}|${plainFigures})`, 'gu')
+/** Words of these scripts stand beside figures without a space. */
+const unspaced = '\\p{Script=Han}\\p{Script=Hiragana}\\p{Script=Katakana}\\p{Script=Thai}'
+const digits = new RegExp(
+  `(?<!(?:(?![${unspaced}])\\p{L})|\\d)(?:${fractions}|${plainFigures})`,
+  'gu',
+)
 
 /** Amounts of bank messages have their currency before them, and a comma behind: `USD48500,`. */
 const glued =
@@ -17,7 +22,7 @@ const glued =
 /** Characters behind a figure that are read for its unit. */
 const unit_chars = 28
 const unitAfter =
-  /^(?:[  \u202f-]?(?<word>[€$£¥₹%]|°[CF]|(?:km|m)\/[hs]|percentage points?|per cent|[\p{L}µ]{1,24}[²³23]?)(?![\p{L}]))/u
+  /^(?:[  \u202f-]?(?<word>[€$£¥₹%]|°[CF]|(?:ft|lb|in|lbf)[-·](?:lbs?|ft)|(?:km|m)\/[hs]|percentage points?|per cent|[\p{L}µ]{1,24}[²³23]?)(?![\p{L}]))/u
 const currencyBefore =
   /(?:[€$£¥₹]|(?<![\p{L}])(?:EUR|USD|GBP|CHF|SEK|NOK|DKK|PLN|INR|JPY|CAD|AUD)) ?[-−–+]?$/u
 const ordinal = /^(?:st|nd|rd|th|º|ª|er|ème|e)(?![\p{L}])/u
@@ -143,15 +148,17 @@ function amountFrom(text: string, { at, written }: Written, figures: Figures): V
   const { unit, scale, end } = around
   const { sign, start } = readSign(text, at - (currency?.length ?? 0), currency)
   const convert = (one: number) => (sign * one * scale + (unit.offset ?? 0)) * unit.factor
+  const numbers =
+    currency === undefined ? figures.readings : wholeReadings(written, figures.readings)
   const amount: Amount = {
     from: at,
     noun: unit.noun,
-    readings: figures.readings.map(convert),
-    written: figures.readings.map((one) => sign * one * scale),
+    readings: numbers.map(convert),
+    written: numbers.map((one) => sign * one * scale),
     unit: unit.name,
     scale,
     half: figures.half * scale * unit.factor,
-    isRounded: scale > 1 || (figures.readings[0] ?? 0) % 10 === 0,
+    isRounded: scale > 1 || (numbers[0] ?? 0) % 10 === 0,
   }
   return {
     kind: kindFrom(unit.name),
@@ -161,6 +168,11 @@ function amountFrom(text: string, { at, written }: Written, figures: Figures): V
     amount,
     ...readHedges(text, start, end),
   }
+}
+
+/** `€1,000` is never 1: amounts behind their currency group thousands by commas. */
+function wholeReadings(written: string, readings: readonly number[]): readonly number[] {
+  return /,\d{3}$/.test(written) ? readings.slice(0, 1) : readings
 }
 
 /** A sign of its own: behind a number, its unit or a word, a dash makes a range or a name. */

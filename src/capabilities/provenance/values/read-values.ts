@@ -10,8 +10,23 @@ import type { Value } from './value.ts'
  */
 export function readValues(text: string): Value[] {
   const decoded = decodeText(text)
-  if (decoded === undefined) return readPlain(text)
-  return readPlain(decoded.text).map((value) => toWritten(decoded, value))
+  if (decoded === undefined) return readAnyDigits(text)
+  return readAnyDigits(decoded.text).map((value) => toWritten(decoded, value))
+}
+
+/** Digits of other scripts that are one code unit each, by the code of their zero. */
+const zeros = [0x0660, 0x06f0, 0x0966, 0x09e6, 0x0e50, 0xff10]
+const otherDigit = /[٠-٩۰-۹०-९০-৯๐-๙０-９]/g
+
+/** Reads Arabic, Indian, Thai and full-width digits like others; values show them as written. */
+function readAnyDigits(text: string): Value[] {
+  const plain = text.replace(otherDigit, (digit) => {
+    const code = digit.charCodeAt(0)
+    const zero = zeros.findLast((one) => one <= code) ?? code
+    return String(code - zero)
+  })
+  if (plain === text) return readPlain(text)
+  return readPlain(plain).map((value) => ({ ...value, text: text.slice(...value.at) }))
 }
 
 /** Moves a value of a decoded text to its offsets in the text as written. */

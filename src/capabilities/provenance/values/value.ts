@@ -55,6 +55,10 @@ export type Value = {
   days?: readonly Day[]
   /** Second of the day. */
   second?: number
+  /** Seconds by which the zone of a time is ahead of UTC, if it is named. */
+  zone_s?: number
+  /** Whether a time may be meant in 12 hours, without saying which half. */
+  isHalfOpen?: boolean
   /** "at least", "more than" and the like precede the number. */
   bound?: Bound | undefined
   /** "about" and the like precede the number. */

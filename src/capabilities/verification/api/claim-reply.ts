@@ -38,7 +38,7 @@ const valueSchema = record('ClaimValue', {
     .describe('Kind of the value, such as `number`, `date`, `id`, `amount`, `url` or `quote`.'),
   at: offsets,
   verdict: z
-    .enum(['seen', 'derived', 'exempt', 'unsupported', 'not_checked'])
+    .enum(['seen', 'derived', 'exempt', 'other_subject', 'unsupported', 'not_checked'])
     .meta({ id: 'ValueVerdict' })
     .describe('`unsupported`: not found in what the agent saw.'),
   derivation: z

@@ -26,7 +26,7 @@ export function canSupport(quoted: Quoted): boolean {
 
 /** Reports whether a value is not in the quote, even if a calculation may give it. */
 function isNotFound({ verdict, doubt }: CheckedValue): boolean {
-  return verdict === 'unsupported' || doubt !== undefined
+  return verdict === 'unsupported' || verdict === 'other_subject' || doubt !== undefined
 }
 
 /**

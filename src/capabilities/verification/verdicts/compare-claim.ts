@@ -47,6 +47,8 @@ export interface ComparedSentence extends ReadText {
   readonly rank: number
   /** It has another number of the kind of a claim's number that it lacks. */
   readonly hasOtherNumber: boolean
+  /** The other number as written; undefined without one. */
+  readonly otherNumber: string | undefined
 }
 
 /** Weight of a word that no document has. */
@@ -129,10 +131,20 @@ function compareSentence(
   const share = claim.numbers.length === 0 ? 1 : found.length / claim.numbers.length
   const isOther = (number: Quantity) =>
     !has(number) && read.numbers.some((other) => isRival(number, other))
+  const differing = claim.numbers.find(isOther)
   return {
     ...{ ...read, passage, recall, found, rank: recall * (0.5 + 0.5 * share) },
-    hasOtherNumber: claim.numbers.some(isOther),
+    hasOtherNumber: differing !== undefined,
+    otherNumber: differing === undefined ? undefined : writtenOf(read, differing),
   }
+}
+
+/** Returns the first number of a sentence that could stand instead of a claim's, with its sign or unit. */
+function writtenOf({ text, numbers }: ReadText, wanted: Quantity): string | undefined {
+  const rival = numbers.find((other) => isRival(wanted, other))
+  if (rival === undefined) return undefined
+  const sign = /(?:[€$£¥₹]|(?<!\p{L})[A-Z]{3} ?)$/u.exec(text.slice(0, rival.start))?.[0] ?? ''
+  return sign + text.slice(rival.start, rival.end)
 }
 
 /** Reports whether a number could replace another of the same kind. */

@@ -43,8 +43,11 @@ export function judgeByWords(asked: Question, passages: readonly Passage[]): Wor
  * claim to be shown are not weighed, which takes most of the time.
  */
 export function decideByWords(asked: Question, passages: readonly Passage[]): Judgement {
-  const { verdict, confidence, method, evidence } = judge(asked, passages, false)
-  return { verdict, confidence, method, evidence }
+  const { verdict, confidence, method, evidence, differs } = judge(asked, passages, false)
+  return {
+    ...{ verdict, confidence, method, evidence },
+    ...(differs === undefined ? {} : { differs }),
+  }
 }
 
 function judge(
@@ -70,7 +73,11 @@ function judge(
   if (support >= likely_min && findObstacles(comparison).length === 0) {
     return { verdict: 'likely', confidence: 0.9, method: 'words', evidence, support }
   }
-  return { verdict: 'unverifiable', confidence: 0.5, method: 'words', evidence, support }
+  const { otherNumber: differs } = best
+  return {
+    ...{ verdict: 'unverifiable', confidence: 0.5, method: 'words', evidence, support },
+    ...(differs === undefined ? {} : { differs }),
+  }
 }
 
 function missing(support: number): WordJudgement {

@@ -76,9 +76,7 @@ function shareOpenValues(claim: ReadClaim, source: readonly ComparedSentence[]):
   const title = source[0]?.passage.context ?? ''
   const text = `${source.map((sentence) => sentence.text).join('\n')}\n${title}`
   const values = checkAnswer(claim.text, indexSeen([{ source: 'source', text }]))
-  const open = values.filter(
-    ({ verdict }) => verdict === 'unsupported' || verdict === 'not_checked',
-  )
+  const open = values.filter(({ verdict }) => !/^(?:seen|derived|exempt)$/.test(verdict))
   return values.length === 0 ? 0 : open.length / values.length
 }
 

@@ -20,4 +20,6 @@ export interface Judgement {
   /** How the verdict was reached. */
   readonly method: 'quote' | 'words' | 'facts'
   readonly evidence: readonly Evidence[]
+  /** The other number that an undecided passage has instead of the claim's, such as `$49`. */
+  readonly differs?: string | undefined
 }

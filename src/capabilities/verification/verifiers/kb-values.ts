@@ -11,9 +11,7 @@ const evidence_max = 5
  */
 export function withSeenValues({ values }: ClaimToCheck, decided: KbResult): KbResult {
   if (decided.verdict !== 'not_found') return decided
-  const missing = values.filter(
-    ({ verdict }) => verdict === 'unsupported' || verdict === 'not_checked',
-  )
+  const missing = values.filter(({ verdict }) => !/^(?:seen|derived|exempt)$/.test(verdict))
   if (missing.length > 0) {
     const verb = missing.length === 1 ? 'was' : 'were'
     const note = `${decided.note}; ${listValues(missing)} ${verb} not found in what the agent saw`

@@ -11,6 +11,8 @@ export type SourceVerdict = {
   evidence: readonly StoredEvidence[]
   /** Name of the kind of source in notes. */
   by: 'facts' | 'what the agent saw' | 'documents' | 'a judge'
+  /** The other number that an undecided passage has. */
+  differs?: string
 }
 
 /** Confidence that a value without any source was invented. */
@@ -23,7 +25,7 @@ const inventedConfidence = 0.9
  * 3. a value that neither the agent saw nor a document or fact has: `not_found`;
  * 4. a source supports, the most confident first;
  * 5. a passage has the words of the claim: `likely`;
- * 6. a passage that does not decide: `unverifiable`, with the passage;
+ * 6. a passage that does not decide: `unverifiable`, with the passage; it says so if it has another number;
  * 7. `not_found`.
  */
 export function decideBySources(
@@ -48,6 +50,8 @@ export function decideBySources(
     sources.filter(({ evidence }) => evidence.length > 0),
     'unverifiable',
   )
+  if (open?.differs !== undefined)
+    return toResult(open, `differs: ${open.differs} in ${open.by}; to be reviewed`)
   if (open !== undefined) {
     return toResult(open, `the nearest passage, of ${open.by}, does not decide it`)
   }

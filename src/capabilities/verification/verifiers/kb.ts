@@ -4,6 +4,7 @@ import type {
   CheckClaim,
   ClaimToCheck,
   StoredEvidence,
+  StoredValue,
   Verifier,
   VerifierContext,
 } from '../contract.ts'
@@ -157,14 +158,19 @@ function weighSources(
   }
 }
 
+/** A value with a doubt, such as one that may be calculated, leaves its claim open. */
+function isInvented({ verdict, reason }: StoredValue): boolean {
+  return verdict === 'other_subject' || (verdict === 'unsupported' && (reason ?? null) === null)
+}
+
 /** Returns the values that the agent did not see and that no text has or lets derive. */
 function missingValues({ text, values }: ClaimToCheck, texts: readonly string[]): string[] {
-  const unsupported = values.filter(({ verdict }) => verdict === 'unsupported')
+  const unsupported = values.filter(isInvented)
   if (unsupported.length === 0 || texts.length === 0) return unsupported.map(({ value }) => value)
   const index = indexSeen(texts.map((each, at) => ({ source: String(at), text: each })))
   const known = new Set(
     checkAnswer(text, index)
-      .filter(({ verdict }) => verdict !== 'unsupported' && verdict !== 'not_checked')
+      .filter(({ verdict }) => /^(?:seen|derived|exempt)$/.test(verdict))
       .map(({ value }) => value),
   )
   return unsupported.map(({ value }) => value).filter((value) => !known.has(value))
@@ -185,11 +191,12 @@ function byWords(
   by: SourceVerdict['by'],
 ): OpenVerdict {
   const passages = found.map(({ passage }) => passage)
-  const { verdict, confidence, method, evidence } = decideByWords(asked, passages)
+  const { verdict, confidence, method, evidence, differs } = decideByWords(asked, passages)
   const cites = found
     .filter(({ passage }) => evidence.some(({ source, at }) => isAt(passage, source, at)))
     .map((each) => each.cite)
-  return { verdict: narrowed(verdict), confidence, method, cites: cites.slice(0, 3), by }
+  const decided = { verdict: narrowed(verdict), confidence, method, by }
+  return { ...decided, cites: cites.slice(0, 3), ...(differs === undefined ? {} : { differs }) }
 }
 
 function isAt(passage: Passage, source: string, at: readonly number[] | undefined): boolean {

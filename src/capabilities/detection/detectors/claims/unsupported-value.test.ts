@@ -17,7 +17,13 @@ const asked = (name: string) =>
 const numbers = (call: number) =>
   Array.from({ length: 5_000 }, (_, at) => (at + call) % 97).join(' ')
 
-type Value = { value: string; kind: string; at: [number, number]; note: string }
+type Value = {
+  value: string
+  kind: string
+  at: [number, number]
+  note: string
+  reason: string | null
+}
 
 const valuesIn = (run: AgentRun): Value[] =>
   findingsOf(unsupportedValue, run).flatMap(({ evidence }) => evidence['values'] as Value[])
@@ -51,7 +57,7 @@ test('another currency than the one that was seen', () => {
 test.each([
   ['It was packed 20481 times.', 'low'],
   ['Your order is PB-7713.', 'medium'],
-  ['It was packed 20481 times, moved 31795 times and seen 48213 times.', 'medium'],
+  ['It was packed 20481 times, moved 31795 times and seen 48213 times.', 'low'],
 ])('%s: %s', (answer, severity) => {
   const run = asked('severity').assistant(answer)
   expect(findingsOf(unsupportedValue, run).map((one) => one.severity)).toEqual([severity])
@@ -61,8 +67,35 @@ test.each([
   'It has 3 items and arrives at 14:35.',
   'It arrives within eight days.',
   'Only 12 % do.',
-])('what an answer may work out is not marked: %s', (answer) => {
-  expect(valuesIn(asked('weak').assistant(answer))).toEqual([])
+])('what an answer may work out is listed, as low: %s', (answer) => {
+  const found = findingsOf(unsupportedValue, asked('weak').assistant(answer))
+  expect(found.map(({ severity, repeats }) => [severity, repeats])).toEqual([['low', 1]])
+})
+
+test('says how many values have a source, and which one has none', () => {
+  const run = asked('counts').assistant(
+    'Order PB-7731 costs €42.50 and arrives on 2026-03-12, ref 4242.',
+  )
+  expect(
+    findingsOf(unsupportedValue, run).map(({ summary, evidence }) => [
+      summary,
+      evidence['values_found'],
+    ]),
+  ).toEqual([
+    ['3 of 4 values of the answer were found in what the agent saw; not found: “4242”.', 3],
+  ])
+})
+
+test('a value of another row is of another subject', () => {
+  const run = agentRun('rows')
+    .user('What does SKU-A cost?')
+    .tool({ name: 'prices' }, '[{"sku":"SKU-A","price":39},{"sku":"SKU-B","price":49}]')
+    .assistant('SKU-A costs $49.')
+  const [finding] = findingsOf(unsupportedValue, run)
+  expect(finding?.severity).toBe('medium')
+  expect(valuesIn(run)).toMatchObject([
+    { value: '$49', note: 'seen, but not of “SKU-A”: “39” was seen' },
+  ])
 })
 
 describe('the agent itself is not a source', () => {
@@ -95,6 +128,14 @@ describe('the agent itself is not a source', () => {
   })
 })
 
+test('an id that only the agent named in a call is listed, as low', () => {
+  const run = asked('id')
+    .tool({ name: 'track', args: { id: 'TR-5512' } }, 'in Lund')
+    .assistant('TR-5512 is in Lund.')
+  expect(findingsOf(unsupportedValue, run).map(({ severity }) => severity)).toEqual(['low'])
+  expect(valuesIn(run)).toMatchObject([{ value: 'TR-5512', reason: 'own_call' }])
+})
+
 describe('healthy twins', () => {
   test.each<[string, AgentRun]>([
     [
@@ -106,12 +147,6 @@ describe('healthy twins', () => {
       asked('wrote')
         .tool({ name: 'set_fee', args: { eur: 61.37 } }, 'ok')
         .assistant('The fee is 61.37.'),
-    ],
-    [
-      'a tool accepted the id',
-      asked('id')
-        .tool({ name: 'track', args: { id: 'TR-5512' } }, 'in Lund')
-        .assistant('TR-5512 is in Lund.'),
     ],
     [
       'calls are counted',
@@ -183,29 +218,26 @@ describe('not checked', () => {
     ])
   })
 
-  test('values that may be calculated are counted, and those without anything to compare with', () => {
-    const counted = (run: AgentRun) => {
-      const only = { only: ['unsupported_value'] }
-      const { findings, values, not_checked, analysed } = runDetectors(
-        reconstruct(run.observations()),
-        {},
-        only,
-      )
-      expect([findings, analysed]).toEqual([[], ['unsupported_value']])
-      return [values, not_checked.map(({ reason }) => reason)]
-    }
-    expect(counted(asked('weak').assistant('Order PB-7731 arrives at 14:35, 12 % late.'))).toEqual([
-      { checked: 1, not_checked: 2 },
-      ['2 of 3 values of the answers were not checked'],
+  test('general knowledge has nothing to compare with', () => {
+    const run = agentRun('talk').user('How many?').assistant('About 94,703.')
+    const only = { only: ['unsupported_value'] }
+    const { findings, values, not_checked } = runDetectors(
+      reconstruct(run.observations()),
+      {},
+      only,
+    )
+    expect([findings, values]).toEqual([[], { checked: 0, not_checked: 1 }])
+    expect(not_checked.map(({ reason }) => reason)).toEqual([
+      '1 of 1 values of the answers was not checked',
     ])
-    expect(counted(agentRun('talk').user('How many?').assistant('About 94,703.'))).toEqual([
-      { checked: 0, not_checked: 1 },
-      ['1 of 1 values of the answers was not checked'],
-    ])
-    expect(counted(asked('right').assistant('Order PB-7731 costs €42.50.'))).toEqual([
-      { checked: 2, not_checked: 0 },
-      [],
-    ])
+  })
+
+  test('without tools, values without a source are at most low', () => {
+    const run = agentRun('document')
+      .system('Docs: https://docs.shop.example/returns')
+      .user('Where?')
+      .assistant('See https://docs.shop.example/refund-form.')
+    expect(findingsOf(unsupportedValue, run).map(({ severity }) => severity)).toEqual(['low'])
   })
 
   test('a word such as per month in the system message hides no amount', () => {
@@ -241,7 +273,7 @@ test('what a tool returned is never marked, in any format', () => {
       expect(valuesIn(run.assistant(`There are ${written}!`))).toEqual([])
       // Zeros at the end would make it a rounded figure.
       const other = n * 10 + 7_777_771
-      // 20890101 reads as a date, and dates are not checked.
+      // 20890101 reads as a date.
       fc.pre(!/^(19|20)\d\d(0[1-9]|1[0-2])(0[1-9]|[12]\d|3[01])$/.test(String(other)))
       expect(valuesIn(run.user('And now?').assistant(`There are ${other}!`))).toHaveLength(1)
     }),

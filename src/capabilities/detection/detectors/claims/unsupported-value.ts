@@ -5,28 +5,38 @@ import {
   indexSeen,
   type SeenIndex,
 } from '../../../provenance/sources/index.ts'
-import type { Detector, FindingDraft, Severity, WorkBudget } from '../../contract.ts'
+import { type Detector, type FindingDraft, severities, type WorkBudget } from '../../contract.ts'
 import { cutText, noWaste, placeKey, placeOfStep, readSeenTexts } from '../../facts/index.ts'
 import { type Step, type TaskRun, text_chars_max } from '../../reconstruction/index.ts'
+import { type Grounds, severityOfValue } from './value-severity.ts'
 
-const settings = z.strictObject({})
+const settings = z.strictObject({
+  grounded_share_min: z
+    .number()
+    .min(0.5)
+    .max(1)
+    .default(0.95)
+    .describe(
+      'Share of the other values of an answer that must have a source for medium severity. Source: 0 of 78 clean runs flagged at 0.95.',
+    ),
+})
 
 /**
- * Finds values in answers that the agent did not see: numbers, amounts, dates, ids, addresses and
+ * Lists the values of answers that have no source: numbers, amounts, dates, ids, addresses and
  * quotations that neither a tool, the user nor the system gave, and that do not follow from what
- * they gave.
+ * they gave by an operation that the answer names.
  */
 export const unsupportedValue: Detector<typeof settings> = {
   name: 'unsupported_value',
   kind: 'claim',
   types: ['unsupported_value'],
-  version: 2,
+  version: 3,
   needs: ['texts', 'results', 'history'],
   settings,
-  detect(run, _settings, budget) {
+  detect(run, { grounded_share_min }, budget) {
     return answersOf(run).flatMap((step) => {
-      const { values } = checkStep(run, step, budget)
-      return values.length === 0 ? [] : toFinding(run, step, values)
+      const answer = checkStep(run, step, budget)
+      return answer.values.length === 0 ? [] : toFinding(run, step, answer, grounded_share_min)
     })
   },
   findGap(run) {
@@ -52,13 +62,17 @@ function answersOf({ steps }: TaskRun): Step[] {
   return steps.filter(({ tools, text }) => tools.length === 0 && text !== null && text !== '')
 }
 
-/** The unsupported values of an answer, or why they are unknown. */
+/** The values of an answer without a source, or why they are unknown. */
 type CheckedAnswer = {
   values: readonly CheckedValue[]
   gap?: string
-  /** Values that need a source, and how many of them were not checked. */
+  /** Values that need a source, how many have one, and how many of these were calculated. */
   total: number
+  found: number
+  derived: number
+  /** Values that were not compared with anything. */
   unchecked: number
+  hasTools: boolean
 }
 
 /** A reconstruction keeps a step while nothing before it changes. */
@@ -74,7 +88,9 @@ function checkStep(run: TaskRun, step: Step, budget: WorkBudget): CheckedAnswer 
 
 type Seen = ReturnType<typeof readSeenTexts>
 
-const nothing: CheckedAnswer = { values: [], total: 0, unchecked: 0 }
+const nothing: CheckedAnswer = {
+  ...{ values: [], total: 0, found: 0, derived: 0, unchecked: 0, hasTools: false },
+}
 const emptyIndex: SeenIndex = indexSeen([])
 
 function findUnsupported(run: TaskRun, step: Step, budget: WorkBudget): CheckedAnswer {
@@ -84,51 +100,55 @@ function findUnsupported(run: TaskRun, step: Step, budget: WorkBudget): CheckedA
   // Most answers have no value that needs a source.
   if (values.length === 0) return nothing
   const total = values.length
-  const unknown = { values: [], total, unchecked: total }
+  const unknown = { ...nothing, total, unchecked: total }
   const seen = readSeenTexts(run, step)
-  const { texts, hasFacts, gap } = seen
-  if (hasFacts === 'none') return unknown
+  const { texts, gap } = seen
   const chars = texts.reduce((sum, { text }) => sum + text.length, 0)
   budget.spend(chars / search_speed)
-  if (values.every(({ value }) => isQuoted(value, texts)))
-    return { values: [], total, unchecked: 0 }
   if (gap !== undefined) return { ...unknown, gap }
   if (chars > seen_chars_max) return { ...unknown, gap: `more than ${seen_chars_max} characters` }
   budget.spend(chars)
-  const index = indexSeen(texts, seen_values_max)
+  const own = seen.asked.map((one) => ({ ...one, isOwn: true }))
+  const index = indexSeen([...texts, ...own], seen_values_max)
   if (!index.isComplete) return { ...unknown, gap: manyValues }
-  return compareValues(step, checkAnswer(answer, index), { seen, index })
+  return compareValues(step, checkAnswer(answer, index), seen)
 }
 
-/** Selects the unsupported values of an answer, and counts those that say nothing either way. */
-function compareValues(
-  step: Step,
-  checks: readonly CheckedValue[],
-  { seen, index }: { seen: Seen; index: SeenIndex },
-): CheckedAnswer {
+/** Selects the values of an answer without a source, and counts those with one. */
+function compareValues(step: Step, checks: readonly CheckedValue[], seen: Seen): CheckedAnswer {
   const answer = step.text ?? ''
   const total = checks.filter(isOpen).length
-  const claimed = checks.filter((value) => isClaimed(value, answer))
-  const unchecked = checks.filter(
-    (value) =>
-      value.verdict === 'not_checked' || (isUnsupported(value) && !claimed.includes(value)),
-  ).length
-  const open = claimed.filter((value) => !isBare(value, index))
-  const supported = checks.filter(({ verdict }) => verdict === 'seen' || verdict === 'derived')
-  // Without tools, an answer from general knowledge is not a fault: it must follow the document.
-  if (seen.hasFacts === 'document' && supported.length < Math.max(2, open.length))
-    return { values: [], total, unchecked: unchecked + open.length }
-  if (open.length === 0) return { values: [], total, unchecked }
-  const isOwn = findOwn(answer, seen)
-  const values = open.filter(({ at: [start] }) => !isOwn.has(start)).slice(0, values_max)
-  return { values, total, unchecked }
+  const counted = startsOfCounts(answer, checks, seen)
+  const derived = checks.filter(({ verdict }) => verdict === 'derived').length
+  const found = derived + checks.filter(({ verdict }) => verdict === 'seen').length + counted.size
+  const missing = checks.filter(isMissing).filter(({ at: [start] }) => !counted.has(start))
+  const claimed = missing.filter((value) => isClaimed(value, answer))
+  const counts = { total, found, derived, hasTools: seen.hasFacts === 'results' }
+  // Without tools and documents, an answer without any source is general knowledge.
+  const isKnowledge = seen.hasFacts === 'none' && found === 0
+  const values = isKnowledge ? claimed.filter(isOfOwnDomain) : claimed
+  return {
+    ...counts,
+    values: values.slice(0, values_max),
+    unchecked: total - found - values.length,
+  }
 }
 
-/** Returns the starts of ids that the agent passed to tools, and of counts of its calls. */
-function findOwn(answer: string, { asked, counts }: Seen): ReadonlySet<number> {
-  const ids = checkAnswer(answer, indexSeen(asked)).filter(({ kind }) => kind === 'id')
+/** Reports whether a value is an address of the user's own domain: general knowledge does not give it. */
+function isOfOwnDomain({ kind, doubt }: CheckedValue): boolean {
+  return (kind === 'url' || kind === 'email') && doubt === undefined
+}
+
+/** Returns the starts of numbers that count the calls of the agent. */
+function startsOfCounts(
+  answer: string,
+  checks: readonly CheckedValue[],
+  { counts }: Seen,
+): ReadonlySet<number> {
+  if (!checks.some((one) => isMissing(one) && isCount(one))) return new Set()
   const numbers = checkAnswer(answer, indexSeen(counts)).filter(isCount)
-  const own = [...ids, ...numbers].filter(({ verdict }) => verdict === 'seen')
+  const missing = new Set(checks.filter(isMissing).map(({ at: [start] }) => start))
+  const own = numbers.filter(({ verdict, at: [start] }) => verdict === 'seen' && missing.has(start))
   return new Set(own.map(({ at: [start] }) => start))
 }
 
@@ -136,50 +156,6 @@ function isCount({ kind }: CheckedValue): boolean {
   return kind === 'number' || kind === 'quantity'
 }
 
-/** Tells whether a seen text has a value as a whole word; an index is then needless. */
-function isQuoted(value: string, texts: Seen['texts']): boolean {
-  return texts.some(({ text }) => {
-    let at = text.indexOf(value)
-    for (let tries = 0; at !== -1 && tries < quotes_max; tries++) {
-      const end = at + value.length
-      const isWhole =
-        !wordBefore.test(text.slice(Math.max(0, at - 2), at)) &&
-        !wordAfter.test(text.slice(end, end + 2))
-      if (isWhole) return true
-      at = text.indexOf(value, at + 1)
-    }
-    return false
-  })
-}
-
-/**
- * Tells whether a seen text has the number of a value without any unit, as tables and JSON have.
- * An amount in a currency that the agent did not see does not count.
- */
-function isBare({ kind, value }: CheckedValue, { texts, currencies }: SeenIndex): boolean {
-  if (!measured.has(kind)) return false
-  const [digits] = /\d[\d.,’']*(?<!\D)/.exec(value) ?? []
-  if (digits === undefined) return oneUnit.test(value)
-  if (kind === 'money' && currencies.size > 0) {
-    const currency = value.replace(/[\d.,’'\s-]/g, '').toLowerCase()
-    if (!texts.some(({ text }) => text.toLowerCase().includes(currency))) return false
-  }
-  const pattern = new RegExp(
-    `(?<![\\p{L}\\p{N}\\p{Sc}_.,-])${digits.replaceAll('.', '\\.')}\\s*(?:[,;\\]}|"]|$)`,
-    'mu',
-  )
-  return texts.some(({ text }) => text.includes(digits) && pattern.test(text))
-}
-
-const measured: ReadonlySet<string> = new Set(['money', 'quantity', 'percent'])
-/** “One euro is 163.2 yen” states a rate. */
-const oneUnit = /^(?:one|eine?|une?|una?|uno)\b/i
-
-/** Occurrences of a value that are compared in one text. */
-const quotes_max = 20
-/** Neighbours that make another value: `40` is not in `$40`, `40 %`, `1,402` or `A-40`. */
-const wordBefore = /[\p{L}\p{N}\p{Sc}_-]$|[\d\p{Sc}][.,:/ ]$/u
-const wordAfter = /^(?:[\p{L}\p{N}\p{Sc}%_-]|[.,:/ ][\d\p{Sc}%])/u
 /** Searching is this many times as fast as reading values. */
 const search_speed = 16
 
@@ -195,34 +171,19 @@ function isOpen({ verdict }: CheckedValue): boolean {
   return verdict !== 'exempt'
 }
 
-function isUnsupported({ verdict }: CheckedValue): boolean {
-  return verdict === 'unsupported'
+function isMissing({ verdict }: CheckedValue): boolean {
+  return verdict === 'unsupported' || verdict === 'other_subject'
 }
 
 /** Numbers of a JSON answer may be scores of the model; a cut answer may end within a value. */
-function isClaimed(value: CheckedValue, answer: string): boolean {
-  const {
-    kind,
-    at: [, end],
-  } = value
-  if (!isUnsupported(value)) return false
+function isClaimed({ kind, at: [, end] }: CheckedValue, answer: string): boolean {
   if (end >= text_chars_max - 1) return false
   return !(/^\s*[[{]/.test(answer) && (kind === 'number' || kind === 'percent'))
 }
 
 const strong: ReadonlySet<string> = new Set(['money', 'id', 'url', 'email', 'quote'])
-const many_values = 3
 /** Up to this number, an integer without a unit may count things that only a reader counts. */
 const countable_max = 20
-
-/**
- * At most medium: on runs that nothing was tuned to, a third of the flags were wrong
- * (docs/reference/verification.md).
- */
-function severityOf(values: readonly CheckedValue[]): Severity {
-  const isStrong = values.some(({ kind }) => strong.has(kind))
-  return values.length >= many_values || isStrong ? 'medium' : 'low'
-}
 
 function isCountable(one: CheckedValue): boolean {
   const { value } = one
@@ -236,33 +197,79 @@ function confidenceOf(values: readonly CheckedValue[]): number {
   return values.every(isCountable) ? 0.5 : 0.6
 }
 
-function toFinding(run: TaskRun, step: Step, values: readonly CheckedValue[]): FindingDraft[] {
+/** Nothing is known of the project here; the worker may know more. */
+const unknownProject = { unexplained_rate: null, confirmed_share: null }
+
+function toFinding(
+  run: TaskRun,
+  step: Step,
+  answer: CheckedAnswer,
+  share_min: number,
+): FindingDraft[] {
   const place = placeOfStep(run, step.index)
   if (place === undefined) return []
-  const [first] = values
-  const others = values.length === 1 ? '' : ` and ${values.length - 1} more`
+  const { values, found, total } = answer
+  const grounds: Grounds = { ...answer, ...unknownProject, share_min }
+  const rated = values.map((value) => ({ value, severity: severityOfValue(value, grounds) }))
+  const ranks = rated.map(({ severity }) => severities.indexOf(severity))
+  const severity = severities[Math.max(...ranks)] ?? 'low'
+  const worst = rated.filter((one) => one.severity === severity).map((one) => one.value)
   return [
     {
       kind: 'claim',
       type: 'unsupported_value',
-      severity: severityOf(values),
+      severity,
       anchor: placeKey(place),
-      summary: `The answer states “${cutText(first?.value ?? '', value_chars_max)}”${others}, not found in what the agent saw.`,
+      summary: summaryOf(values, worst, { found, total }),
       ...{ start_step: step.index, end_step: step.index, period: null },
       repeats: values.length,
       places: [place],
       ...noWaste,
       recovered: false,
-      confidence: confidenceOf(values),
+      confidence: confidenceOf(worst),
       evidence: {
         answer: cutText(step.text ?? ''),
-        values: values.map(({ value, kind, at }) => ({
-          ...{ value: cutText(value, value_chars_max), kind, at },
-          note: 'not found in what the agent saw',
+        values_found: found,
+        values_total: total,
+        values: rated.map(({ value, severity: own }) => ({
+          ...{ value: cutText(value.value, value_chars_max), kind: value.kind, at: value.at },
+          ...{ severity: own, reason: value.doubt ?? null, note: noteOf(value) },
         })),
       },
     },
   ]
+}
+
+/** Returns how many values have a source, and the first without: "11 of 12 values found; not found: 4242". */
+function summaryOf(
+  values: readonly CheckedValue[],
+  [first]: readonly CheckedValue[],
+  { found, total }: { found: number; total: number },
+): string {
+  const others = values.length === 1 ? '' : ` and ${values.length - 1} more`
+  const shown = `“${cutText(first?.value ?? '', value_chars_max)}”${others}`
+  const counted = `${found} of ${total} values of the answer ${found === 1 ? 'was' : 'were'} found in what the agent saw`
+  if (first?.verdict === 'other_subject') return `${counted}; of another subject: ${shown}.`
+  return `${counted}; not found: ${shown}.`
+}
+
+function noteOf({ verdict, instead, doubt, subject = '' }: CheckedValue): string {
+  const seen =
+    instead === undefined ? '' : `: “${cutText(instead.quote, value_chars_max)}” was seen`
+  if (verdict === 'other_subject')
+    return `seen, but not of “${cutText(subject, value_chars_max)}”${seen}`
+  const why = doubt === undefined ? '' : whyRight[doubt]
+  return `not found in what the agent saw${seen}${why === '' ? '' : `; ${why}`}`
+}
+
+const whyRight: Readonly<Record<NonNullable<CheckedValue['doubt']>, string>> = {
+  incomplete: '',
+  own_call: 'only a call of the agent names it',
+  coarse: 'it is rounded',
+  calculable: 'it may be calculated',
+  hypothetical: 'it may be an example or an estimate',
+  general: 'it may be general knowledge',
+  sign: 'it was seen with the other sign',
 }
 
 const value_chars_max = 120
