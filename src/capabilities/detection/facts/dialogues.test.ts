@@ -15,7 +15,7 @@ test.each([
   ['Always answer in French.', 'language=fr'],
   ['Antworte immer auf Deutsch.', 'language=de'],
   ['Respond only with valid JSON.', 'shape=json_only'],
-  ['Keep every reply under 50 words.', 'length:words=49'],
+  ['Keep every reply under 50 words.', 'length:words=..49'],
   ['Never use the word "cheap".', 'forbidden:cheap=cheap'],
   ['Verwende niemals das Wort „billig“.', 'forbidden:billig=billig'],
   ['End every reply with "Yours, Ada".', 'required:end=Yours, Ada'],
@@ -56,7 +56,9 @@ test('a later statement of the user replaces the earlier one', () => {
 
 test('a rule for one answer ends with it', () => {
   const system = 'Keep every answer under 50 words.'
-  expect(heldAfter(system, 'Answer in one sentence: why?', 'And now?')).toEqual(['length:words=49'])
+  expect(heldAfter(system, 'Answer in one sentence: why?', 'And now?')).toEqual([
+    'length:words=..49',
+  ])
 })
 
 test('the user lifts a rule', () => {
