@@ -68,7 +68,7 @@ const before: readonly (readonly [
 ])[] = [
   [
     'max',
-    "at (?:the )?(?:very )?most|no(?:t|ne)? (?:\\p{L}+ )?(?:more|longer|greater|larger|bigger) than|never (?:\\p{L}+ )?(?:more|longer) than|(?:don't|do not|doesn't|mustn't|must not|may not|shouldn't|should not|cannot|can't|never|not)(?: \\p{L}+){0,3} (?:exceed|(?:go|run|be|get) (?:over|beyond|past|above|longer than)|surpass|pass|use more than|(?:write|say|give|send|use|contain|have) (?:me )?more than|exceeding)|max(?:imum|imal|imally)?\\.?(?: (?:of|length|is))*(?:[:=]| of)?|up to|within|(?:limit|cap|ceiling)(?:ed|s)?(?: \\p{L}+){0,4}(?: (?:to|at|of|is|=)|:)?|restrict(?:ed)?(?: \\p{L}+){0,4} to|confine(?: \\p{L}+){0,3} to|(?:keep|cut|trim|boil|shorten)(?: \\p{L}+){0,4}(?: down)? to|stop (?:after|at)|fits? (?:in|into|within)|(?:stay|keep)(?: \\p{L}+){0,4} (?:within|at)|not over|nothing over|nothing (?:longer|more) than|no answer over|anything (?:over|above)",
+    "<=|≤|=<|cuts? off (?:after|at)|cut (?:off )?(?:after|at)|truncated (?:after|at)|at (?:the )?(?:very )?most|no(?:t|ne)? (?:\\p{L}+ )?(?:more|longer|greater|larger|bigger) than|never (?:\\p{L}+ )?(?:more|longer) than|(?:don't|do not|doesn't|mustn't|must not|may not|shouldn't|should not|cannot|can't|never|not)(?: \\p{L}+){0,3} (?:exceed|(?:go|run|be|get) (?:over|beyond|past|above|longer than)|surpass|pass|use more than|(?:write|say|give|send|use|contain|have) (?:me )?more than|exceeding)|max(?:imum|imal|imally)?\\.?(?: (?:of|length|is))*(?:[:=]| of)?|up to|within|(?:limit|cap|ceiling)(?:ed|s)?(?: \\p{L}+){0,4}(?: (?:to|at|of|is|=)|:)?|restrict(?:ed)?(?: \\p{L}+){0,4} to|confine(?: \\p{L}+){0,3} to|(?:keep|cut|trim|boil|shorten)(?: \\p{L}+){0,4}(?: down)? to|stop (?:after|at)|fits? (?:in|into|within)|(?:stay|keep)(?: \\p{L}+){0,4} (?:within|at)|not over|nothing over|nothing (?:longer|more) than|no answer over|anything (?:over|above)",
   ],
   [
     'max',
@@ -85,7 +85,7 @@ const before: readonly (readonly [
   ['above', "more than|over|longer than|mehr als|über|más de|plus d(?:e |')|多于|超过"],
   [
     'min',
-    "at (?:the (?:very )?)?least|min(?:imum|imal|imally)?\\.?(?: of|:)?|no(?:t|thing)? (?:fewer|less|shorter) than|never (?:fewer|less|shorter) than|mindestens|wenigstens|nicht weniger als|(?:como|al|por lo) m(?:ínimo|enos)|mínimo(?: de)?|no menos de|au (?:moins|minimum)|minimum(?: de)?|pas moins d(?:e |')|至少|最少|不少于|不低于|少なくとも|最低(?:でも)?",
+    ">=|≥|at (?:the (?:very )?)?least|min(?:imum|imal|imally)?\\.?(?: of|:)?|no(?:t|thing)? (?:fewer|less|shorter) than|never (?:fewer|less|shorter) than|mindestens|wenigstens|nicht weniger als|(?:como|al|por lo) m(?:ínimo|enos)|mínimo(?: de)?|no menos de|au (?:moins|minimum)|minimum(?: de)?|pas moins d(?:e |')|至少|最少|不少于|不低于|少なくとも|最低(?:でも)?",
   ],
   [
     'exact',
@@ -100,7 +100,7 @@ const before: readonly (readonly [
 const after: readonly (readonly [bound: 'max' | 'min' | 'exact' | 'about', words: string])[] = [
   [
     'max',
-    '(?:\\(?(?:at (?:the )?)?(?:most|max(?:imum|imal)?)\\b|tops\\b|or (?:less|fewer|under|below|shorter)|and not (?:one|a \\p{L}+) more|(?:is|as|are|being) (?:the|my|your|a|an) (?:absolute )?(?:ceiling|limit|max(?:imum)?|cap|most|upper)|(?:limit|cap|ceiling|max)\\b|not more|no more|and no more|never more|höchstens|maximal|oder weniger|nicht mehr|como (?:máximo|mucho)|(?:de )?máximo|máx|o menos|no más|y no más|au (?:plus|maximum)|maximum|max|ou moins|pas plus|grand maximum)',
+    '(?:\\(?(?:at (?:the )?)?(?:most|max(?:imum|imal)?)\\b|tops\\b|(?:is|are) (?:plenty|enough|all (?:i|you) (?:need|get))|or (?:less|fewer|under|below|shorter)|and not (?:one|a \\p{L}+) more|(?:is|as|are|being) (?:the|my|your|a|an) (?:absolute )?(?:ceiling|limit|max(?:imum)?|cap|most|upper)|(?:limit|cap|ceiling|max)\\b|not more|no more|and no more|never more|höchstens|maximal|oder weniger|nicht mehr|como (?:máximo|mucho)|(?:de )?máximo|máx|o menos|no más|y no más|au (?:plus|maximum)|maximum|max|ou moins|pas plus|grand maximum)',
   ],
   ['max', '(?:字|句|行)?(?:以内|以下|之内|内|为限|封顶|まで|が上限)|を(?:超え|越え)(?:ない|ず)'],
   [

@@ -67,7 +67,7 @@ export function isHedged(text: string): boolean {
 
 /** Phrases that look like conditions but are not. */
 const unconditional =
-  /(?<![\p{L}])(?:when(?:ever)? (?:you(?:'re| are)? )?(?:answer|repl|respond|writ|speak|talk)\w*(?: (?:to )?(?:me|us|users?|customers?|the user))?|even (?:if|when|though)\b.{0,80}|no matter (?:if|what|how|which|when|where)\b.{0,80}|whatever (?:happens|i say)|unless i (?:say|tell|ask)(?: you| for)?(?: otherwise)?|until (?:i|told|further)\b.{0,40}|auch wenn.{0,80}|selbst wenn.{0,80}|aunque.{0,80}|incluso si.{0,80}|même (?:si|quand|lorsque).{0,80}|s'il (?:te|vous) plaît|in case you (?:wonder|ask)\w*|before we (?:start|begin|go on|continue)|after (?:all|that|this)|as before|may not|might not|(?:as|where)as|bei (?:allen|jeder|deinen|dieser|all)\b|(?:i'd|i would|we'd) (?:prefer|like|love|appreciate|be \p{L}+)(?: it)? if|(?:it )?would be (?:nice|great|good|lovely|helpful) if you|for (?:all|any|each|every one) (?:of )?(?:my|the|these|your|further|future|following|upcoming) \p{L}+|prefer (?!ably)|except(?:ion|ionally)|without exception|i(?:'d| would) prefer)|即使[^,,。]{0,40}|就算[^,,。]{0,40}|哪怕[^,,。]{0,40}|不管[^,,。]{0,40}|无论[^,,。]{0,40}/giu
+  /(?<![\p{L}])(?:when(?:ever)? (?:you(?:'re| are)? )?(?:answer|repl|respond|writ|speak|talk)\w*(?: (?:to )?(?:me|us|users?|customers?|the user))?|even (?:if|when|though)\b.{0,80}|no matter (?:if|what|how|which|when|where)\b.{0,80}|whatever (?:happens|i say)|unless i (?:say|tell|ask)(?: you| for)?(?: otherwise)?|until (?:i|told|further)\b.{0,40}|auch wenn.{0,80}|selbst wenn.{0,80}|aunque.{0,80}|incluso si.{0,80}|même (?:si|quand|lorsque).{0,80}|s'il (?:te|vous) plaît|in case you (?:wonder|ask)\w*|before we (?:start|begin|go on|continue)|after (?:all|that|this)|as before|may not|might not|(?:as|where)as|bei (?:allen|jeder|deinen|dieser|all)\b|(?:i'd|i would|we'd) (?:prefer|like|love|appreciate|be \p{L}+)(?: it)? if|(?:it )?would be (?:nice|great|good|lovely|helpful|best|better) if|for (?:all|any|each|every one) (?:of )?(?:my|the|these|your|further|future|following|upcoming) \p{L}+|prefer (?!ably)|except(?:ion|ionally)|without exception|i(?:'d| would) prefer)|即使[^,,。]{0,40}|就算[^,,。]{0,40}|哪怕[^,,。]{0,40}|不管[^,,。]{0,40}|无论[^,,。]{0,40}/giu
 
 /** Returns the condition of a rule, or undefined: "for billing questions", "if the user is rude". */
 export function conditionOf(text: string): string | undefined {
@@ -76,10 +76,24 @@ export function conditionOf(text: string): string | undefined {
   return found === null ? undefined : rest.slice(found.index)
 }
 
+/** Texts that an agent writes besides its answers. */
+const otherTexts =
+  'commits?|commit messages?|docstrings?|comments?|code comments?|subject lines?|pull requests?|branch(?:es)?|titles?|headlines?|subjects?|readme|log messages?|changelog|meta descriptions?|variable names?|thoughts?|reasoning|scratchpad|thinking'
+/** Things that an agent works on. */
 const otherThings =
-  'commits?|commit messages?|docstrings?|files?|functions?|arguments?|parameters?|fields?|tools?|tool calls?|comments?|code comments?|scripts?|subject lines?|variables?|thoughts?|reasoning|readme|tests?|endpoints?|pull requests?|branch(?:es)?|variable names?|log messages?|plan|thinking|scratchpad|code|titles?|headlines?|subjects?|meta descriptions?|docs?|documentation|changelog'
+  'files?|functions?|arguments?|parameters?|fields?|tools?|tool calls?|scripts?|variables?|tests?|endpoints?|database|plan|docs?|documentation|code'
+const kindsOfCode = '(?:git |inline |unit |python |new |source |internal )?'
 const aboutOther = new RegExp(
-  `(?<![\\p{L}])(?:(?:in|for|of|per|to|into|on|your|the|each|every|all|any|a)(?: (?:of|the|your|my|all|any|a|each|every|git|inline|unit|new|source|python|internal|section)){0,2} (?:${otherThings})|^(?:\\P{L}|the |all |your |each |every |any |a |keep |write )*(?:git |inline |unit |python )?(?:${otherThings}))(?![\\p{L}-])(?! (?:blocks?|formatting|snippets?|fences?|only|format|case))`,
+  [
+    `(?<![\\p{L}])(?:in|for|of|per|to|into|on|your|the|each|every|all|any|a)(?: (?:of|the|your|my|all|any|a|each|every|section)){0,2} ${kindsOfCode}(?:${otherTexts})`,
+    `(?<![\\p{L}])(?:in|inside|for|of|per|to|into|each|every)(?: (?:of|the|your|my|all|any|a|each|every)){0,2} ${kindsOfCode}(?:${otherThings})`,
+    `^(?:\\P{L}|the |all |your |each |every |any |a |keep |write )*${kindsOfCode}(?:${otherTexts}|${otherThings})`,
+  ]
+    .map(
+      (part) =>
+        `(?:${part})(?![\\p{L}-])(?! (?:blocks?|formatting|snippets?|fences?|only|format|case))`,
+    )
+    .join('|'),
   'iu',
 )
 

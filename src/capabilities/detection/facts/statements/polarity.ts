@@ -7,7 +7,7 @@ const verbsOfUse =
 /** Words before a topic that forbid it, with a few words between; each line is a family. */
 const forbidsBefore: readonly string[] = [
   `no|not|nor|neither|zero|without|w\\/o|sans|sin|ohne|minus|never|none of|free (?:of|from)|devoid of|clear of|(?:instead|in place|in lieu) of|rather than`,
-  `(?:do not|don't|dont|does not|doesn't|must not|mustn't|may not|should not|shouldn't|shall not|shan't|cannot|can't|can not|won't|will not|are not (?:allowed|permitted)(?: to)?|(?:is|are) never)(?: ever| \\p{L}+ly)?(?: ${verbsOfUse})?`,
+  `(?:do not|don't|dont|does not|doesn't|did not|didn't|would not|wouldn't|must not|mustn't|may not|should not|shouldn't|shall not|shan't|cannot|can't|can not|won't|will not|are not (?:allowed|permitted)(?: to)?|(?:is|are) never)(?: ever| \\p{L}+ly)?(?: ${verbsOfUse})?`,
   `avoid(?:ed)?(?: ${verbsOfUse})?|avoiding|skip|omit|drop|ditch|exclude|excluding|leave (?:out|off|away)|lose the|cut(?: out)?(?= the)|kill the|lay off|stay (?:away|clear) (?:of|from)|keep (?:away|clear) (?:of|from)|refrain from(?: ${verbsOfUse})?|steer clear of|abstain from(?: ${verbsOfUse})?|get rid of|stop(?: ${verbsOfUse})?|quit(?: ${verbsOfUse})?|ban(?: on)?|forbid|no more|enough(?: with| of)?|hold the|spare me|(?:hate|dislike|can't stand)`,
   `keine?[nmrs]?|nicht|nie|niemals|verzichte(?:n sie)? (?:bitte )?auf|vermeide?|lass(?:e|en sie)?(?= .{0,30} weg)|keinerlei|statt|frei von`,
   `ningun[ao]?|nada de|nunca|jamás|no (?:uses|use|utilices|utilice|pongas|ponga|escribas|quiero|incluyas|me pongas)|evita|evite|prohibid[oa]s?|sin usar|en lugar de`,
@@ -24,7 +24,7 @@ const forbidBefore = new RegExp(
 
 /** Words after a topic that forbid it: "emojis are forbidden". */
 const forbidAfter =
-  /^(?:[^,.;]{0,30}?(?:is|are|sind|ist|están|está|sont|est|:|=))?\s*(?:strictly |absolutely |completely |totally |streng |)(?:forbidden|banned|prohibited|not (?:allowed|permitted|welcome|wanted|ok|okay|needed|rendered|supported|displayed|shown)|(?:isn't|aren't) (?:allowed|permitted|rendered|supported|displayed|wanted|ok)|off[ -]limits|taboo|out(?: of (?:your|all|the|every|each|any|it))?\b(?! of)|not(?=\s*(?:[.,;!]|$))|unwanted|verboten|tabu|unerwünscht|weglassen|interdi\p{L}+|à éviter|prohibid\p{L}+|vetad\p{L}+|off\b|(?:(?:are|is) (?:not|never) (?:used|allowed|wanted|to be used|to appear)|(?:must|should|may|can|shall|will) (?:not|never) (?:appear|be|occur|show|come)|(?:have|has) no place))|^[- ]free\b|^[^;.]{0,60}(?:use none of (?:it|them)|avoid (?:it|them)|(?:don't|do not) (?:use|output|include|write|send|add|give me) (?:it|them|any)|(?:leave|keep) (?:it|them) out|(?:never|stop|avoid|skip|drop|don't|quit)(?: \p{L}+)? (?:use|using)? ?(?:it|them)\b|without (?:it|them)|don't (?:render|display|show)|does not render|doesn't render)|^.{0,12}(?:禁止|なし|抜き|不可|は使わ|を使わ|も使わ|は避け|を避け|は入れない|を入れない|は付けない|は不要|はやめ|をやめ|は要ら|を含め(?:ない|ず)|はナシ)/iu
+  /^(?:[^,.;]{0,30}?(?:is|are|sind|ist|están|está|sont|est|:|=))?\s*(?:strictly |absolutely |completely |totally |streng |)(?:forbidden|banned|prohibited|not (?:allowed|permitted|welcome|wanted|ok|okay|needed|rendered|supported|displayed|shown)|(?:isn't|aren't) (?:allowed|permitted|rendered|supported|displayed|wanted|ok)|off[ -]limits|taboo|out(?: of (?:your|all|the|every|each|any|it))?\b(?! of)|not(?=\s*(?:[.,;!]|$))|unwanted|verboten|tabu|unerwünscht|weglassen|interdi\p{L}+|à éviter|prohibid\p{L}+|vetad\p{L}+|off\b|(?:(?:are|is) (?:not|never) (?:used|allowed|wanted|to be used|to appear)|(?:must|should|may|can|shall|will) (?:not|never) (?:appear|be|occur|show|come)|(?:have|has) no place))|^[- ]free\b|^[^;.]{0,60}(?:(?:use )?none (?:of (?:it|them)|from now|please|any ?more)|avoid (?:it|them)|(?:don't|do not) (?:use|output|include|write|send|add|give me) (?:it|them|any)|(?:leave|keep) (?:it|them) out|(?:never|stop|avoid|skip|drop|don't|quit)(?: \p{L}+)? (?:use|using)? ?(?:it|them)\b|without (?:it|them)|don't (?:render|display|show)|does not render|doesn't render)|^.{0,12}(?:禁止|なし|抜き|不可|は使わ|を使わ|も使わ|は避け|を避け|は入れない|を入れない|は付けない|は不要|はやめ|をやめ|は要ら|を含め(?:ない|ず)|はナシ)/iu
 
 const asksBefore =
   /(?:(?<![\p{L}])(?:as(?: an?| the)?|in|into|use|using|with|only|just|always|give|write|formatted?|make (?:it|them|everything)|put|include|add|reply|answer|respond|return|output|want|need|prefer|like|be|is|are|to|contain|have|has|carry|end|close|finish|of|be|at least one|one|nothing but|solely|exclusively|all|insert|show|create|build|immer|nur|mit|als|verwende|benutze|nutze|auf|en|con|usa|siempre|una|toujours|avec|utilise|sous forme de|every|each|stick to|switch to|change (?:it )?to|set to|everything|but)(?:[ -](?!not\b|no\b)\p{L}+){0,4}|(?:用|以|使用|加|带|包含|写成|都是|有))[\s:('"]*$/iu
@@ -41,8 +41,19 @@ export function polarityOf(left: string, right: string): Polarity {
   if (forbidBefore.test(left) || forbidsBeforeCjk.test(left) || forbidAfter.test(right)) {
     return isDoubleNegative(left) ? 'some' : 'none'
   }
-  if (asksBefore.test(left)) return 'some'
-  return left.trim() === '' && asksAfter.test(right) ? 'some' : 'unclear'
+  const isAsked = asksBefore.test(left) || (article.test(left) && asksAfter.test(right))
+  return !isAsked || negative.test(clauseOf(left)) || rarely.test(right) ? 'unclear' : 'some'
+}
+
+const article = /^\s*(?:an?|the|ein\p{L}*|una?|une)?\s*$/iu
+/** A negative word far from its topic: too unsure to read the topic as asked for. */
+const negative =
+  /(?<![\p{L}])(?:\p{L}+n't|not(?! only)|never|no|hates?|dislikes?|too (?:many|much)|tired of|less|fewer|nicht|kein\p{L}*|jamais|pas|nunca)(?![\p{L}])/iu
+const rarely =
+  /^[^,;]{0,20}(?<![\p{L}])(?:sparingly|rarely|occasionally|wisely|only (?:for|when|if|where|in)|where|when|if)(?![\p{L}])/iu
+
+function clauseOf(left: string): string {
+  return left.split(/ and | but | und | y | et /i).at(-1) ?? left
 }
 
 function isDoubleNegative(left: string): boolean {

@@ -42,7 +42,8 @@ function statementFrom(
   if (forbids.test(left)) {
     return { ...statement, slot: `language:not:${value}`, value: `not ${value}` }
   }
-  if (isChoice(left, right) || /\b(?:plain|simple) $/i.test(left)) return undefined
+  if (isChoice(left, right) || /\b(?:use|using|with) (?:plain|simple) $/i.test(left))
+    return undefined
   const isRule = isLatin(said) ? isLatinRule(left, right, holds) : isCjkRule(left, right)
   if (!isRule) return undefined
   const lasts = lastingVerb.test(text) || onlyBefore.test(left) || /^[\s,]*only/i.test(right)
@@ -68,7 +69,7 @@ const forbids =
   /(?<![\p{L}])(?:not|no|no more|never|don't|do not|stop|quit|avoid|without|kein|nicht|nie|ohne|nada de|sin|nunca|pas de|pas|jamais|sans)(?: (?:answering|replying|responding|writing|speaking|using|talking|answer|reply|respond|write|speak|use|talk|switch(?:ing)?|go(?:ing)?|any|mehr|más|plus)(?: to me| back)?)?(?: (?:in|into|to|auf|en|with))?\s$/iu
 
 const lastingVerb =
-  /(?:^|let's |please |can we |could we |[,.] ?)(?:\p{L}+,? )?(?:switch|change|stick|stay|continue|keep to|go back|back to|wechs|bleib|cambia|sigue|passe|reste|continue)\b|换回|换成|改用|切换|に(?:戻|切り替)/iu
+  /(?:^|let's |please |can we |could we |[,.] ?)(?:\p{L}+,? )?(?:talk|speak|chat|converse|communicate|hablar|hablamos|parlons|sprechen|reden|switch|change|stick|stay|continue|keep to|go back|back to|wechs|bleib|cambia|sigue|passe|reste|continue)\b|换回|换成|改用|切换|に(?:戻|切り替)/iu
 
 function isLatin(word: string): boolean {
   return /^[\p{Script=Latin}]/u.test(word)

@@ -52,7 +52,7 @@ const labelled = new RegExp(
 /** Reads limits on the length of answers; the value is a range. */
 export function readLengths(segment: Segment): Statement[] {
   const { text } = segment
-  if (!mayCount.test(text)) return []
+  if (!mayCount.test(`${segment.head} ${text}`)) return []
   const found: Statement[] = []
   for (const match of text.matchAll(counted)) {
     const statement = statementFrom(segment, match)
@@ -126,6 +126,7 @@ function isOfAPart(left: string, right: string): boolean {
     /(?<!(?:\d|one|two|three|four|five|six|single|few) )(?<!\p{L})(?:sentences?|bullets?|bullet points?|list items?)(?: (?!and\b|or\b|but\b|in\b|for\b|per\b|with a\b)\p{L}+){0,4}[\s(]*$/iu.test(
       left.slice(-60),
     ) ||
+    /^\s*(?:each|apiece)(?! (?:time|answer|reply|response|message))/i.test(right) ||
     /^(?:[ -](?:old|away|per (?:minute|hour|day|page)|a (?:day|minute|page)|spacing|document|essay|story|article|novel|poem|letter word|limit (?:on|for) (?:my|our|the)))/i.test(
       right,
     )
@@ -136,7 +137,7 @@ type Bare = { segment: Segment; match: RegExpExecArray; left: string; right: str
 
 /** Tells whether a count without a bound asks for that length: "in two sentences". */
 function isBareLimit({ segment, left, right, match }: Bare): boolean {
-  if (/-/.test(match[0]) && !answerNoun.test(right)) return false
+  if (/-/.test(match[0])) return answerNoun.test(right)
   const near = left.slice(-60)
   if (
     /(?:^|\s)(?:the|these|those|my|last|first|next|other|of the|all|que|die|den|les|los|las)\s*$/i.test(
@@ -152,7 +153,7 @@ function isBareLimit({ segment, left, right, match }: Bare): boolean {
     )
   return (
     ((segment.holds === 'always' || segment.isChange || segment.condition !== undefined) &&
-      /(?:^|[\s,])(?:make|let's do|do|try|go for|say|want|like|need|prefer|gets?|be|is|are|write|give(?: me)?|just|only|prefiero|quiero|préfère|veux|möchte|toujours|siempre|immer|use|get|answers?|replies|responses?|回答|答え|用|で)[\s:]*$/i.test(
+      /(?:^|[\s,])(?:make(?: it| that)?|(?:change|switch|cut|raise) (?:it|that) to|let's do|do|try|go for|say|want|like|need|prefer|gets?|be|is|are|write|give(?: me)?|just|only|prefiero|quiero|préfère|veux|möchte|toujours|siempre|immer|use|get|answers?|replies|responses?|回答|答え|用|で)[\s:]*$/i.test(
         near,
       )) ||
     (match[0] !== '' &&

@@ -133,6 +133,7 @@ function statementsOf(segment: Segment, group: Group): Statement[] {
   if (phrases.some(isTemplate) || ofLetter.test(left)) return []
   const isNone = isForbidden(group)
   const count = countOf(right) ?? countOf(left.slice(-30), true)
+  if (isNone && placed.test(left + right)) return []
   if (isNone) {
     return count === undefined
       ? phrases.map((phrase) => forbid(segment, phrase))
@@ -144,6 +145,10 @@ function statementsOf(segment: Segment, group: Group): Statement[] {
   if (where !== undefined) return [requiredAt(segment, where, phrases[0] ?? '')]
   return isRequired(segment, group) ? usesOf(segment, phrases, { min: 1 }) : []
 }
+
+/** A word that is forbidden at one place only is not checked. */
+const placed =
+  /(?:start|begin|open|end|finish|clos)\p{L}*(?: [\p{L}'-]+){0,5} (?:with|by)\s*(?:the (?:word|phrase))?\s*$|at the (?:start|beginning|end)/iu
 
 /** Returns the place of a required phrase; undefined for anywhere. */
 function placeOf(segment: Segment, group: Group): 'start' | 'end' | undefined {

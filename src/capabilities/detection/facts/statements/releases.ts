@@ -46,7 +46,7 @@ const keeps =
 const ruleWords: readonly (readonly [slot: string, words: RegExp])[] = [
   [
     'length',
-    /(?<!\p{L})(?:(?:word|length|character|sentence|line|size)s?(?: count)?[ -]?(?:limits?|caps?|maximum|restrictions?|rule)?|limits?|(?:shorter|longer|long|short|brief|length|lengthy|detail(?:ed|s)?|elaborate|expand|full|brevity)|sentences?|paragraphs?|characters?|länge\p{L}*|lang(?:e[rnms]?)?|länger|kurz|ausführlich\p{L}*|wort(?:limit|grenze|zahl)|sätze|satz|wörter|begrenzung|límite|largo|largas|extens\p{L}+|palabras|frases|longueur|long\p{L}*|limite|mots|phrases|détaill\p{L}+)(?!\p{L})|字数|长度|长一点|详细|短|句|文字|文で|長|一文|字|长/iu,
+    /(?<!\p{L})(?:(?:word|length|character|sentence|line|size)s?(?: count)?[ -]?(?:limits?|caps?|maximum|restrictions?|rule)?|limits?|(?:shorter|longer|long|short|brief|length|lengthy|detail(?:ed|s)?|elaborate|expand|full|brevity)|sentences?|paragraphs?|characters?|(?:wort|satz|zeichen|wörter)(?:limit|grenze|zahl|begrenzung)\p{L}*|länge\p{L}*|lang(?:e[rnms]?)?|länger|kurz|ausführlich\p{L}*|wort(?:limit|grenze|zahl)|sätze|satz|wörter|begrenzung|límite|largo|largas|extens\p{L}+|palabras|frases|longueur|long\p{L}*|limite|mots|phrases|détaill\p{L}+)(?!\p{L})|字数|长度|长一点|详细|短|句|文字|文で|長|一文|字|长/iu,
   ],
   [
     'required:end',

@@ -13,16 +13,16 @@ const talk =
 /** Phrases that make a rule hold for all later answers; each line is a family of wordings. */
 const lastingWords: readonly string[] = [
   'always|never|ever|forever|permanent(?:ly)?|at all times|consistently|without exception|any ?more|for good|throughout|henceforth|invariably|continually',
-  '(?:whatever|no matter what|even (?:if|when))(?: language| topic)? (?:i|we) \\p{L}+|no matter (?:what|how|which|where|when)',
+  '(?:whatever|no matter what|even (?:if|when|though))(?: language| topic)? (?:i|we) \\p{L}+|no matter (?:what|how|which|where|when)',
   'from (?:now|here|this (?:point|moment|message|answer|reply|one)|today|then|the (?:next|first|very first)(?: \\p{L}+)?)(?: (?:on|onwards?|forward|out))?',
   '(?:starting|beginning)(?: from| with| in)? (?:now|today|this|your next|the next|here)',
   'as (?:of|from) (?:now|today|this)|effective immediately|going forward|moving forward|hereafter|in (?:the )?future|for the future|in all that follows|that follow',
   `(?:every|each|all|any|whatever)(?: (?!question|time|part|word|line|bullet)\\p{L}+){0,5} ${answers}`,
-  `(?:every|each|per|an?) (?:answer|reply|response|message|msg|post|text|e?-?mail|turn|time)`,
+  `(?:every|each|per) (?:answer|reply|response|message|msg|post|text|e?-?mail|turn|time)`,
   `(?:your|ur|the|our|upcoming|future|following|further|later|subsequent) (?:answers|replies|responses|messages|msgs|posts|texts|(?:e-?)?mails|outputs?|turns|corrections|summaries)`,
   `^(?:please |pls )?(?:answers|replies|responses|messages) `,
   `(?:everything|anything|all|whatever) (?:that )?you (?:say|write|send|answer|output|post|produce)`,
-  `everything in this ${talk}`,
+  `everything in this ${talk}|(?:keep|write|make|do|need|want|give me|put|answer|say) everything`,
   '(?:all|any|every|each)(?: of)?(?: (?:my|the|further|future|following|upcoming))? questions?|(?:all|everything|whatever) i ask',
   `(?:for|in|during|throughout|within|over|across) (?:the |all )?(?:rest|entire|entirety|whole|remainder|duration|length|course)?(?: of)? ?(?:of )?(?:this|our|the|my)(?: (?:entire|whole|complete|full))? ${talk}`,
   `(?:this|our|the) (?:entire|whole|complete|full) ${talk}`,
@@ -30,7 +30,7 @@ const lastingWords: readonly string[] = [
   'as long as we|while we (?:talk|chat|speak|work|write)|from start to finish|from (?:the )?(?:first|beginning) to (?:the )?(?:last|end)|from the outset',
   "when(?:ever)? (?:you(?:'re| are)? )?(?:answer|repl|respond|writ|speak|talk)\\w*|each time|every time",
   'until (?:further notice|i (?:say|tell)|told|we|the end|otherwise|you hear)|unless i (?:say|ask|tell)|till i (?:say|tell)',
-  "i(?:'ll)? (?:always|never)|house rule|standing (?:rule|order|instruction)|general rule|as a rule|stop \\p{L}+ing|no more(?! than)|by default|default setting",
+  "i(?:'ll)? (?:always|never)|(?:house|one more|another|new|my) rule|standing (?:rule|order|instruction)|general rule|as a rule|stop \\p{L}+ing|no more(?! than)|by default|default setting",
   // German
   'immer|stets|nie(?:mals)?|ab (?:jetzt|sofort|heute|nun|hier)|von (?:nun|jetzt) an|künftig|zukünftig|in zukunft|dauerhaft|durchgehend|durchweg|grundsätzlich|weiterhin|bis auf weiteres|jedes ?mal|ausnahmslos|fortan',
   '(?:jede[rnms]?|pro|alle[nr]?|sämtliche[nr]?|deine[nr]?|eure[nr]?|ihre[nr]?|keine[rmn]? (?:weitere[nmr]?|deiner))(?: (?:deiner|eurer|ihrer|einzelnen?|weiteren?|künftigen?|folgenden?))? (?:antwort(?:en)?|nachricht(?:en)?|texte?n?|e?-?mails?|rückmeldung(?:en)?)',

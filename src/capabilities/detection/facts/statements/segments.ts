@@ -87,7 +87,7 @@ type Carried = { isLasting: boolean; head: string; text: string; condition?: str
 
 /** A sentence about the topic of the previous sentence: "Leave them out." */
 const pointsBack =
-  /^(?:so |and |please |pls |but |just )*(?:leave|(?:don't|do not|never) (?:use|output|include|write|send|add)|avoid|skip|drop|stop using|use none|keep)\b.{0,12}\b(?:them|it|those|that|any|none)\b/i
+  /^(?:so |and |please |pls |but |just )*(?:leave|(?:don't|do not|never) (?:use|output|include|write|send|add)|avoid|skip|drop|stop using|keep)\b.{0,12}\b(?:them|it|those|that|any|none)\b|^(?:use )?none\b/i
 type Setting = { role: 'system' | 'user'; isBrief: boolean; before: Carried }
 
 function splitCjk(sentence: string): string[] {
