@@ -100,7 +100,7 @@ const before: readonly (readonly [
 const after: readonly (readonly [bound: 'max' | 'min' | 'exact' | 'about', words: string])[] = [
   [
     'max',
-    '(?:\\(?(?:at (?:the )?)?(?:most|max(?:imum|imal)?)\\b|tops\\b|(?:is|are) (?:plenty|enough|all (?:i|you) (?:need|get))|or (?:less|fewer|under|below|shorter)|and not (?:one|a \\p{L}+) more|(?:is|as|are|being) (?:the|my|your|a|an) (?:absolute )?(?:ceiling|limit|max(?:imum)?|cap|most|upper)|(?:limit|cap|ceiling|max)\\b|not more|no more|and no more|never more|höchstens|maximal|oder weniger|nicht mehr|como (?:máximo|mucho)|(?:de )?máximo|máx|o menos|no más|y no más|au (?:plus|maximum)|maximum|max|ou moins|pas plus|grand maximum)',
+    '(?:\\(?(?:at (?:the )?)?(?:most|max(?:imum|imal)?)\\b|tops\\b|(?:is|are) (?:plenty|enough|all (?:i|you) (?:need|get))|or (?:less|fewer|under|below|shorter)|and not (?:one|a \\p{L}+) more|(?:is|as|are|being) (?:the|my|your|a|an) (?:absolute )?(?:ceiling|limit|max(?:imum)?|cap|most|upper)|(?:limit|cap|ceiling|max)\\b|not more|no[ ]more|and no[ ]more|never more|höchstens|maximal|oder weniger|nicht mehr|como (?:máximo|mucho)|(?:de )?máximo|máx|o menos|no más|y no más|au (?:plus|maximum)|maximum|max|ou moins|pas plus|grand maximum)',
   ],
   ['max', '(?:字|句|行)?(?:以内|以下|之内|内|为限|封顶|まで|が上限)|を(?:超え|越え)(?:ない|ず)'],
   [
@@ -110,7 +110,7 @@ const after: readonly (readonly [bound: 'max' | 'min' | 'exact' | 'about', words
   ['min', '(?:字|句|行)?(?:以上|起)'],
   [
     'exact',
-    '(?:exactly|precisely|never (?:more|less|fewer)|no more(?:,| and) no (?:less|fewer)|each|ちょうど)',
+    '(?:exactly|precisely|never (?:more|less|fewer)|no[ ]more(?:,| and) no (?:less|fewer)|each|ちょうど)',
   ],
   ['about', '(?:左右|上下|程度|くらい|ぐらい|前後|or so)'],
 ]

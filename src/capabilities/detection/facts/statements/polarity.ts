@@ -8,10 +8,10 @@ const verbsOfUse =
 const forbidsBefore: readonly string[] = [
   `no|not|nor|neither|zero|without|w\\/o|sans|sin|ohne|minus|never|none of|free (?:of|from)|devoid of|clear of|(?:instead|in place|in lieu) of|rather than`,
   `(?:do not|don't|dont|does not|doesn't|did not|didn't|would not|wouldn't|must not|mustn't|may not|should not|shouldn't|shall not|shan't|cannot|can't|can not|won't|will not|are not (?:allowed|permitted)(?: to)?|(?:is|are) never)(?: ever| \\p{L}+ly)?(?: ${verbsOfUse})?`,
-  `avoid(?:ed)?(?: ${verbsOfUse})?|avoiding|skip|omit|drop|ditch|exclude|excluding|leave (?:out|off|away)|lose the|cut(?: out)?(?= the)|kill the|lay off|stay (?:away|clear) (?:of|from)|keep (?:away|clear) (?:of|from)|refrain from(?: ${verbsOfUse})?|steer clear of|abstain from(?: ${verbsOfUse})?|get rid of|stop(?: ${verbsOfUse})?|quit(?: ${verbsOfUse})?|ban(?: on)?|forbid|no more|enough(?: with| of)?|hold the|spare me|(?:hate|dislike|can't stand)`,
+  `avoid(?:ed)?(?: ${verbsOfUse})?|avoiding|skip|omit|drop|ditch|exclude|excluding|leave (?:out|off|away)|lose the|cut(?: out)?(?= the)|kill the|lay off|stay (?:away|clear) (?:of|from)|keep (?:away|clear) (?:of|from)|refrain from(?: ${verbsOfUse})?|steer clear of|abstain from(?: ${verbsOfUse})?|get rid of|stop(?: ${verbsOfUse})?|quit(?: ${verbsOfUse})?|ban(?: on)?|forbid|no[ ]more|enough(?: with| of)?|hold the|spare me|(?:hate|dislike|can't (?:bear|stan[d]))`,
   `keine?[nmrs]?|nicht|nie|niemals|verzichte(?:n sie)? (?:bitte )?auf|vermeide?|lass(?:e|en sie)?(?= .{0,30} weg)|keinerlei|statt|frei von`,
   `ningun[ao]?|nada de|nunca|jamás|no (?:uses|use|utilices|utilice|pongas|ponga|escribas|quiero|incluyas|me pongas)|evita|evite|prohibid[oa]s?|sin usar|en lugar de`,
-  `pas d(?:e|')|aucune?|jamais d(?:e|')|évitez?|ni|n'(?:utilise|emploie|utilisez|mets) (?:pas|jamais)|ne \\p{L}+ (?:pas|jamais|plus)(?: d(?:e|'))?|plus d(?:e|')|interdi\\p{L}+|sans aucun[e]?|au lieu d(?:e|')`,
+  `pas d(?:e|')|aucune?|jamais d(?:e|')|évitez?|ni|n'\\p{L}+ (?:pas|jamais|plus)|ne \\p{L}+ (?:pas|jamais|plus)(?: d(?:e|'))?|plus d(?:e|')|interdi\\p{L}+|sans aucun[e]?|au lieu d(?:e|')`,
 ]
 const forbidsBeforeCjk =
   /(?:不要|别|勿|不用|不使用|不准|不许|不能|不得|不可以?|没有|无|禁止|避免|不带|不加|不含|停止|不再)(?:再|出现|使用|用|有|加|写|带|包含|任何|说|提|向我|给我|给|问|发|放|字母|标点|的|单词|词语?|“|”|这个)*\s*$/u
@@ -51,6 +51,11 @@ const negative =
   /(?<![\p{L}])(?:\p{L}+n't|not(?! only)|never|no|hates?|dislikes?|too (?:many|much)|tired of|less|fewer|nicht|kein\p{L}*|jamais|pas|nunca)(?![\p{L}])/iu
 const rarely =
   /^[^,;]{0,20}(?<![\p{L}])(?:sparingly|rarely|occasionally|wisely|only (?:for|when|if|where|in)|where|when|if)(?![\p{L}])/iu
+
+/** Tells whether the last clause of a text has a negative word. */
+export function isNegative(left: string): boolean {
+  return negative.test(clauseOf(left)) || /(?<!p{L})n'/i.test(clauseOf(left))
+}
 
 function clauseOf(left: string): string {
   return left.split(/ and | but | und | y | et /i).at(-1) ?? left

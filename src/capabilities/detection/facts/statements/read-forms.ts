@@ -159,7 +159,12 @@ function formValueOf(
   }
   const isConverted =
     topic.slot === 'shape' && (converts.test(left) || ofTools.test(text.slice(hit.end)))
-  if (isConverted || (value === 'yes_no' && !isYesNo(said, phrases))) return undefined
+  if (
+    isConverted ||
+    (value === 'yes_no' &&
+      (!isYesNo(said, phrases) || /(?:start|begin|open|end|finish)/i.test(left)))
+  )
+    return undefined
   return refine(topic.slot, value, text)
 }
 

@@ -148,7 +148,7 @@ function isBareLimit({ segment, left, right, match }: Bare): boolean {
   if (bareBefore.test(near) || perAnswer.test(right) || wholeAnswers.test(near)) return true
   const start = removeLead(left)
   if (start === '')
-    return /^(?:$|[\s]*[,.:!?)。,]|\s(?:please|pls|only|total|from|for|each|per|every|always|in|as|about|on|explaining|summary|summari))/i.test(
+    return /^(?:$|[\s]*[,.:!?)。,]|\s(?:answers?|replies|responses?)\b|\s(?:please|pls|only|total|from|for|each|per|every|always|in|as|about|on|explaining|summary|summari))/i.test(
       right,
     )
   return (

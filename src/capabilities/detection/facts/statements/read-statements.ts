@@ -77,7 +77,9 @@ export function slotAndValue({ slot, value }: Statement): string {
 
 function addRule(rules: Map<string, Statement>, rule: Statement): void {
   const key = rule.kind === 'length' ? rule.slot : slotAndValue(rule)
-  if (!rules.has(key)) rules.set(key, rule)
+  const known = rules.get(key)
+  if (known === undefined || (known.holds === 'turn' && rule.holds === 'always'))
+    rules.set(key, rule)
 }
 
 /** Reads facts, and the assistant's identity, from whole sentences. */

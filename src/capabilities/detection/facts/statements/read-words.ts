@@ -1,7 +1,7 @@
 import type { Statement } from '../../contract.ts'
 import { wordsOf } from '../prose.ts'
 import { boundOf, numberOf, numberSource, type Range, rangeOf, rangeText } from './amounts.ts'
-import { polarityOf } from './polarity.ts'
+import { isNegative, polarityOf } from './polarity.ts'
 import { phrasesIn } from './quotes.ts'
 import { isLasting } from './scope.ts'
 import type { Segment } from './segments.ts'
@@ -92,7 +92,7 @@ const startVerbs =
   '(?:start|begin|open|prefix|preface|precede|introduce|lead|kick off|greet|beginn|start|fang|eröffne|empiez|empez|comienz|comenz|inici|commenc|début)\\p{L}*'
 const endVerbs =
   '(?:end|finish|clos|conclud|sign|wrap up|terminat|beend|schließ|ende|unterschreib|unterzeichn|termin|acab|firm|cierr|despíd|finis|signe|signez|conclu|clôtur)(?!al)\\p{L}*'
-const prepositions = '(?:with|by|as|in|on|using|mit|als|con|como|por|par|avec|de)'
+const prepositions = '(?:with|w\\/|by|as|in|on|using|mit|als|con|como|por|par|avec|de)'
 /** A word between that turns to the other end of the answer. */
 const toEnd = '(?![^,;]{0,40}\\b(?:end|finish|clos)\\p{L}*\\b)'
 const firstWord =
@@ -106,13 +106,13 @@ const startBefore = new RegExp(
   'iu',
 )
 const startAfter =
-  /^\s*(?:as (?:the|your|its|their) (?:very )?(?:first|opening) (?:word|line|words)|at the (?:very )?(?:start|beginning|top|front)|(?:first|up front)\b|am anfang|al (?:principio|inicio)|au début|开头|开始|起头|で(?:始|はじ)|から(?:始|はじ)|を(?:文頭|最初|先頭|冒頭))/iu
+  /^\s*(?:as (?:the|your|its|their) (?:very )?(?:first|opening) (?:word|line|words)|at the (?:very )?(?:start|beginning|top|front)|(?:first|up front)\b|(?:beginnen|anfangen|starten|eröffnen)(?![\p{L}])|am anfang|al (?:principio|inicio)|au début|开头|开始|起头|で(?:始|はじ)|から(?:始|はじ)|を(?:文頭|最初|先頭|冒頭))/iu
 const endBefore = new RegExp(
   `(?:(?<![\\p{L}])(?:${endVerbs}(?: [\\p{L}-]+){0,8}? ?(?:${prepositions}|:)|append)[\\s:]*${noun}|${lastWord}(?: [\\p{L}-]+){0,6}?${isWords}[\\s:]*${noun}|(?:最后|末尾|结尾|署名|最後)[^,,。]{0,12})$`,
   'iu',
 )
 const endAfter =
-  /^\s*(?:as (?:the|your|its|their|a) (?:very )?(?:last|final|closing) (?:word|line|words|sentence)|at the (?:very )?(?:end|bottom|foot)|(?:under(?:neath)?|below|beneath) (?:each|every|all|any|your|it|them|the)|unter (?:jede|alle)|bajo (?:cada|tod)|sous (?:chaque|tous)|as (?:the|a|your) (?:signature|sign-?off)|am (?:ende|schluss)|al final|à la fin|结尾|结束|收尾|作结|で(?:終|締|結|おわ)|を(?:最後|末尾|文末))/iu
+  /^\s*(?:as (?:the|your|its|their|a) (?:very )?(?:last|final|closing) (?:word|line|words|sentence)|at the (?:very )?(?:end|bottom|foot)|(?:under(?:neath)?|below|beneath) (?:each|every|all|any|your|it|them|the)|unter (?:jede|alle)|bajo (?:cada|tod)|sous (?:chaque|tous)|as (?:the|a|your) (?:signature|sign-?off)|(?:enden|beenden|abschließen|schließen|unterschreiben|aufhören)(?![\p{L}])|am (?:ende|schluss)|al final|à la fin|结尾|结束|收尾|作结|で(?:終|締|結|おわ)|を(?:最後|末尾|文末))/iu
 
 const sayVerbs =
   '(?:say|saying|write|writing|mention|mentioning|utter|use|using|include|including|contain|name|naming|call|calling|speak|talk|refer|bring up|type|hear|see|read|need|want|drop|put|appear|verwend\\p{L}*|benutz\\p{L}*|nutz\\p{L}*|sag\\p{L}*|schreib\\p{L}*|erwähn\\p{L}*|us\\p{L}*|utiliz\\p{L}*|dig\\p{L}*|escrib\\p{L}*|menciona\\p{L}*|emplo\\p{L}*|dis|dites|dire|utilis\\p{L}*|écri\\p{L}*|mentionn\\p{L}*)'
@@ -126,7 +126,7 @@ const requires = new RegExp(
 const requiresAfter =
   /^\s*(?:(?:must|should|has to|have to|needs to|need to|shall)(?: \p{L}+)? (?:appear|occur|be (?:in|used|mentioned|included|part))|を(?:必ず)?(?:入れ|使っ|含め)|という(?:言葉|単語)を(?:入れ|使っ|含め)|(?:muss|soll) .{0,30}(?:vorkommen|enthalten|stehen))/iu
 const forbidsAfter =
-  /^[\s,]*(?:(?:is|are|ist|sind|está|est|sont|should|must|may|can|shall|will|darf|dürfen|soll|no debe|ne doit)?\s?(?:strictly |absolutely )?(?:forbidden|banned|prohibited|off[ -]limits|taboo|tabu|verboten|interdit\p{L}*|prohibid\p{L}*|vetad\p{L}*|not allowed|(?:never|not) (?:to be|be|appear|occur|used|said|written|welcome|wanted)|nicht|nie|pas|no )|bitte (?:nicht|nie|in kein)|[^.;⟦]{0,60}(?:never|stop|don't|do not|avoid|quit|drop)(?: ever)? (?:use|using|say|saying|write|writing)? ?(?:it|them|that|those|this)(?: word)?\b|out of (?:your|all|every|each|any|the)\b|[^.;⟦]{0,30}(?:nicht mehr|nie wieder|nie mehr|plus jamais|ne plus|nunca más)|(?:auf keinen fall|niemals|nie|nicht)\b|is out\b|are out\b|jamais|nunca|という?(?:言葉|単語|語)?(?:は|を)[^。]{0,8}(?:使わ|言わ|書か|禁止|避け)|は(?:使わ|言わ|書か|禁止|避け|NG)|を(?:使わ|言わ|書か|避け|一切使わ)|这个?(?:词|字)?(?:禁止|不要|不能)|(?:一词|这个词|二字)?(?:不要|不能|禁止|不许|请勿)(?:出现|使用|用|说|提)?)/iu
+  /^[\s,]*(?:(?:is|are|ist|sind|está|quedan?|est|sont|should|must|may|can|shall|will|darf|dürfen|soll|no debe|ne doit)?\s?(?:strictly |absolutely )?(?:forbidden|banned|prohibited|off[ -]limits|taboo|tabu|verboten|interdit\p{L}*|prohibid\p{L}*|vetad\p{L}*|not allowed|(?:never|not) (?:to be|be|appear|occur|used|said|written|welcome|wanted)|nicht|nie|pas|no )|bitte (?:nicht|nie|in kein)|[^.;⟦]{0,60}(?:never|stop|don't|do not|avoid|quit|drop)(?: ever)? (?:use|using|say|saying|write|writing)? ?(?:it|them|that|those|this)(?: word)?\b|out of (?:your|all|every|each|any|the)\b|[^.;⟦]{0,30}(?:nicht mehr|nie wieder|nie mehr|plus jamais|ne plus|nunca más)|(?:auf keinen fall|niemals|nie|nicht)\b|is out\b|are out\b|jamais|nunca|という?(?:言葉|単語|語)?(?:は|を|と)[^。]{0,8}(?:使わ|言わ|書か|禁止|避け)|(?:は|と)(?:使わ|言わ|書か|禁止|避け|NG)|を(?:使わ|言わ|書か|避け|一切使わ)|这个?(?:词|字)?(?:禁止|不要|不能)|(?:一词|这个词|二字)?(?:不要|不能|禁止|不许|请勿)(?:出现|使用|用|说|提)?)/iu
 
 function statementsOf(segment: Segment, group: Group): Statement[] {
   const { left, right, phrases } = group
@@ -141,14 +141,21 @@ function statementsOf(segment: Segment, group: Group): Statement[] {
   }
   if (polarityOf(clauseBefore(left), '') === 'none') return []
   if (count !== undefined) return usesOf(segment, phrases, count)
+  if (isNegative(clauseBefore(left))) return []
   const where = placeOf(segment, group)
-  if (where !== undefined) return [requiredAt(segment, where, phrases[0] ?? '')]
+  if (where !== undefined)
+    return isOneOf(group) ? [] : [requiredAt(segment, where, phrases[0] ?? '')]
   return isRequired(segment, group) ? usesOf(segment, phrases, { min: 1 }) : []
 }
 
 /** A word that is forbidden at one place only is not checked. */
 const placed =
   /(?:start|begin|open|end|finish|clos)\p{L}*(?: [\p{L}'-]+){0,5} (?:with|by)\s*(?:the (?:word|phrase))?\s*$|at the (?:start|beginning|end)/iu
+
+/** Tells whether one of several phrases is asked for: "start with ⟦0⟧ or ⟦1⟧". */
+function isOneOf({ phrases }: Group): boolean {
+  return phrases.length > 1
+}
 
 /** Returns the place of a required phrase; undefined for anywhere. */
 function placeOf(segment: Segment, group: Group): 'start' | 'end' | undefined {
@@ -213,7 +220,7 @@ function isForbidden({ left, right, isQuoted }: Group): boolean {
   // "Use" can refer to things; only "say" always refers to words.
   return (
     !onlyUse.test(clause) ||
-    /(?:answers?|repl|respon|messages?|texts?|again|any ?more|ever)/i.test(right)
+    /(?:answers?|repl|respon|messages?|texts?|again|any ?more|ever|chat|conversation)/i.test(right)
   )
 }
 
@@ -228,7 +235,9 @@ function isRequired({ holds, text }: Segment, { left, right, isQuoted }: Group):
   return (
     isQuoted &&
     holds === 'always' &&
-    /(?:answers?|repl|respon|messages?|posts?|texts?|time|conversation|chat|each)/i.test(text) &&
+    /(?:answers?|repl|respon|messages?|posts?|texts?|time|conversation|chat|each|antwort|respuesta|réponse|回复|回答|消息|返事)/i.test(
+      text,
+    ) &&
     (!/(?<![\p{L}])use[\s:]*$/iu.test(left) || /(?:in|per) (?:each|every|all)/i.test(text))
   )
 }

@@ -133,20 +133,21 @@ export const topics: readonly Topic[] = [
   {
     slot: 'numbers',
     none: 'none',
-    words: 'numbers?(?! (?:word|of|the steps|each))|zahlen|números|nombres',
+    words:
+      '(?<!(?:phone|order|ticket|account|tracking|page|version|serial|card|contact|model|line|invoice|booking|reference|house) )numbers?(?! (?:word|of|the steps|each))|zahlen|números|nombres',
   },
   {
     slot: 'case',
     some: 'lower',
     words:
-      '(?:all )?(?:in )?lower[ -]?case(?: letters| only)?|small letters|no caps|kleinbuchstaben|klein ?geschrieben|kleinschreibung|minúsculas?|minuscules?|小写|小文字',
+      '(?:all )?(?:in )?lower[ -]?case(?: letters| only)?|small letters|no caps|kleinbuchstaben|alles klein|klein ?geschrieben|kleinschreibung|minúsculas?|minuscules?|小写|小文字',
   },
   {
     slot: 'case',
     some: 'upper',
     none: 'lower',
     words:
-      '(?:all )?(?:in )?upper[ -]?case(?: letters| only)?|(?:all |full |block )?(?:caps|capitals|capital letters)|capitali[sz](?:ation|ed letters)|großbuchstaben|großgeschrieben|mayúsculas?|majuscules?|大写(?:字母)?|大文字',
+      '(?:all )?(?:in )?upper[ -]?case(?: letters| only)?|(?:all |full |block )?(?:caps|capitals|capital letters)|capitali[sz](?:ation|ed letters)|großbuchstaben|alles groß|großgeschrieben|mayúsculas?|majuscules?|大写(?:字母)?|大文字',
   },
   {
     slot: 'case',
