@@ -1,8 +1,9 @@
 import type { Statement } from '../../contract.ts'
 import { wordsOf } from '../prose.ts'
-import { boundOf, numberOf, numberSource, type Range, rangeOf, rangeText } from './amounts.ts'
+import { type Range, rangeText } from './amounts.ts'
 import { isNegative, polarityOf } from './polarity.ts'
 import { phrasesIn } from './quotes.ts'
+import { countOf } from './read-times.ts'
 import { isLasting } from './scope.ts'
 import type { Segment } from './segments.ts'
 
@@ -131,21 +132,28 @@ const forbidsAfter =
 function statementsOf(segment: Segment, group: Group): Statement[] {
   const { left, right, phrases } = group
   if (phrases.some(isTemplate) || ofLetter.test(left)) return []
-  const isNone = isForbidden(group)
   const count = countOf(right) ?? countOf(left.slice(-30), true)
-  if (isNone && placed.test(left + right)) return []
-  if (isNone) {
-    return count === undefined
-      ? phrases.map((phrase) => forbid(segment, phrase))
-      : usesOf(segment, phrases, notMore(count))
-  }
-  if (polarityOf(clauseBefore(left), '') === 'none') return []
+  if (isForbidden(group)) return forbidAll(segment, group, count)
+  const clause = clauseBefore(left)
+  if (polarityOf(clause, '') === 'none') return []
   if (count !== undefined) return usesOf(segment, phrases, count)
-  if (isNegative(clauseBefore(left))) return []
+  if (isNegative(clause)) return []
   const where = placeOf(segment, group)
-  if (where !== undefined)
-    return isOneOf(group) ? [] : [requiredAt(segment, where, phrases[0] ?? '')]
-  return isRequired(segment, group) ? usesOf(segment, phrases, { min: 1 }) : []
+  if (where === undefined) {
+    return isRequired(segment, group) ? usesOf(segment, phrases, { min: 1 }) : []
+  }
+  return isOneOf(group) ? [] : [requiredAt(segment, where, phrases[0] ?? '')]
+}
+
+function forbidAll(
+  segment: Segment,
+  { left, right, phrases }: Group,
+  count: Range | undefined,
+): Statement[] {
+  if (placed.test(left + right)) return []
+  return count === undefined
+    ? phrases.map((phrase) => forbid(segment, phrase))
+    : usesOf(segment, phrases, notMore(count))
 }
 
 /** A word that is forbidden at one place only is not checked. */
@@ -239,41 +247,6 @@ function isRequired({ holds, text }: Segment, { left, right, isQuoted }: Group):
       text,
     ) &&
     (!/(?<![\p{L}])use[\s:]*$/iu.test(left) || /(?:in|per) (?:each|every|all)/i.test(text))
-  )
-}
-
-const times = new RegExp(
-  `(?<![\\p{L}])(?:(?<word>once|twice|thrice|einmal|zweimal|dreimal)|(?<n>${numberSource})[ -]?(?:times?|mal|veces|vez|fois|次|回))(?![\\p{Script=Latin}])`,
-  'iu',
-)
-const valueOfTimes: Record<string, number> = {
-  once: 1,
-  twice: 2,
-  thrice: 3,
-  einmal: 1,
-  zweimal: 2,
-  dreimal: 3,
-}
-
-/** Reads how often a word is to be used: "at least once", "exactly three times". */
-function countOf(text: string, isBefore = false): Range | undefined {
-  const near = isBefore ? text : text.slice(0, 60)
-  const match = times.exec(near)
-  if (
-    match === null ||
-    (isBefore &&
-      !/^[\s,:]*(?:the |a |by )*(?:word |phrase )?$/i.test(
-        near.slice(match.index + match[0].length),
-      ))
-  )
-    return undefined
-  if (!isBefore && /[.;]/.test(near.slice(0, match.index))) return undefined
-  const count =
-    valueOfTimes[match.groups?.['word']?.toLowerCase() ?? ''] ?? numberOf(match.groups?.['n'] ?? '')
-  if (count === undefined) return undefined
-  return rangeOf(
-    boundOf(near.slice(0, match.index), near.slice(match.index + match[0].length)),
-    count,
   )
 }
 
