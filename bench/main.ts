@@ -1,6 +1,7 @@
 import { readFile, writeFile } from 'node:fs/promises'
 import { cpus, totalmem } from 'node:os'
 import { measureConsole } from './console/part.ts'
+import { printInstructions } from './detection/instructions/main.ts'
 import { measureDetection } from './detection/part.ts'
 import { measureExplorer } from './explorer/part.ts'
 import { measureSignals } from './incidents/part.ts'
@@ -19,6 +20,9 @@ import { measureTasks } from './tasks/part.ts'
  * observations than 10 M (10 GB of disk under TMPDIR), PARTITION_BY compares another partition key,
  * and POLICIES sets the operator's number of policies; their results are not kept either. Ends with
  * status 1 if two ways of querying the store gave different answers.
+ *
+ * `npm run bench -- detection instructions FILE [--errors]` measures instead how many broken
+ * instructions of labelled conversations are found.
  */
 const kept_rounds = 9
 const rounds = Number(process.env['ROUNDS'] ?? kept_rounds)
@@ -47,6 +51,11 @@ const partNames = [
   'console',
 ]
 const results: Results = {}
+if (asked[0] === 'detection' && asked[1] === 'instructions') {
+  const file = asked[2] ?? 'bench/detection/corpus/instructions/tuning.jsonl.gz'
+  printInstructions(file, asked.includes('--errors'))
+  process.exit()
+}
 for (const part of asked) if (!partNames.includes(part)) throw new Error(`no part ${part}`)
 if (isAsked('proxy')) results.proxy = measured(await measureProxy(rounds))
 if (isAsked('ingest')) results.ingest = measured(await measureIngest(rounds, minutes))

@@ -116,12 +116,16 @@ export type StatementKind = (typeof statementKinds)[number]
  */
 export type Statement = {
   kind: StatementKind
-  /** Topic: `language`, `length:words`, `forbidden:cheap`, `fact:order number`. */
+  /** Topic: `language`, `length:words`, `sign:!`, `forbidden:cheap`, `fact:order number`. */
   slot: string
-  /** Normalised value: `fr`, `50`, `cheap`, `4711`. */
+  /** Normalised value: `fr`, `..50`, `none`, `cheap`, `4711`. */
   value: string
   /** Validity: all later answers, or only the answer to this message. */
   holds: 'always' | 'turn'
+  /** Beginnings of the words of the event that ends it: `desk built`. */
+  until?: string
+  /** The questions for which it holds, by their words: `has billing`, `start Q:`. */
+  when?: string
   /** The sentence, cut to `quote_chars_max`. */
   quote: string
 }

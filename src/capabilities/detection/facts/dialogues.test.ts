@@ -15,7 +15,7 @@ test.each([
   ['Always answer in French.', 'language=fr'],
   ['Antworte immer auf Deutsch.', 'language=de'],
   ['Respond only with valid JSON.', 'shape=json_only'],
-  ['Keep every reply under 50 words.', 'length:words=49'],
+  ['Keep every reply under 50 words.', 'length:words=..49'],
   ['Never use the word "cheap".', 'forbidden:cheap=cheap'],
   ['Verwende niemals das Wort „billig“.', 'forbidden:billig=billig'],
   ['End every reply with "Yours, Ada".', 'required:end=Yours, Ada'],
@@ -56,11 +56,41 @@ test('a later statement of the user replaces the earlier one', () => {
 
 test('a rule for one answer ends with it', () => {
   const system = 'Keep every answer under 50 words.'
-  expect(heldAfter(system, 'Answer in one sentence: why?', 'And now?')).toEqual(['length:words=49'])
+  expect(heldAfter(system, 'Answer in one sentence: why?', 'And now?')).toEqual([
+    'length:words=..49',
+  ])
 })
 
 test('the user lifts a rule', () => {
   expect(heldAfter('Do not use emojis.', 'You can use emojis again.')).toEqual([])
+})
+
+test.each([
+  ['Do not use emojis from now on.', 'emojis are fine again'],
+  ['Max 20 words per answer.', 'Forget the word limit.'],
+  ['Max 20 words per answer.', "ok that's enough of that, write normally"],
+  ['Always write in capital letters.', 'Thanks, you can stop with the capital letters.'],
+  ['Sign all mails with "Cheers, Tom".', 'No need to sign the mails any more.'],
+  ['Never use the word "asap".', 'You can use "asap" again.'],
+  ['Answer everything in French.', "You don't have to answer in French any more."],
+  ['No bold and no bullets in this chat.', 'formatting is fine again'],
+  ['Only numbered steps until the desk is built.', 'Desk is built!! Thank you.'],
+  ['Ab jetzt höchstens zwei Sätze.', 'Vergiss die Satzgrenze.'],
+  ['从现在起每次回答不超过20个字。', '不用再限制字数了。'],
+])('lifts %s by %s', (rule, change) => {
+  expect(heldAfter('You help.', rule)).not.toEqual([])
+  expect(heldAfter('You help.', rule, change)).toEqual([])
+})
+
+test.each([
+  ['no longer than two sentences please', ['length:words=..20']],
+  ['Just this once you can write more.', ['length:words=..20']],
+  ['keep the word limit, please', ['length:words=..20']],
+  ['What does a word limit do? I forget.', ['length:words=..20']],
+  ['Make it twelve words instead.', ['length:words=12..12']],
+])('does not lift a limit: %s', (change, held) => {
+  const rule = 'From now on at most 20 words.'
+  expect(heldAfter('You help.', rule, change).sort()).toEqual([...held].sort())
 })
 
 test('keeps the user statements of earlier tasks, not their system rules', () => {

@@ -6,9 +6,10 @@ import {
 } from '../contract.ts'
 import type { Message, ModelCall, Place, Step, TaskRun, Thread } from '../reconstruction/index.ts'
 import { placeOf } from './finding-parts.ts'
-import { mentions, wordsOf } from './prose.ts'
-import { findLanguageCode } from './statements/language.ts'
-import { readStatements } from './statements/read-statements.ts'
+import { readStatements, slotAndValue } from './statements/read-statements.ts'
+import { lifts, type Release } from './statements/releases.ts'
+import { reportsEvent } from './statements/scope.ts'
+import { conflicts } from './statements/supersede.ts'
 
 /** An answer of the model, with the statements valid at that time. */
 export type Answer = {
@@ -178,13 +179,18 @@ function addStatements(
   origin: Origin,
 ): readonly MemoryEntry[] {
   const isUser = message.role === 'user'
-  const { statements, releases } = readStatements(message)
+  const { statements, releases, changes } = readStatements(message)
   const kept =
-    isUser && before.some((entry) => entry.holds === 'turn' || isLifted(entry, releases))
-      ? before.filter((entry) => entry.holds === 'always' && !isLifted(entry, releases))
+    isUser && before.some((entry) => entry.holds === 'turn' || isLifted(entry, releases, message))
+      ? before.filter((entry) => entry.holds === 'always' && !isLifted(entry, releases, message))
       : before
   if (statements.length === 0 || (message.role !== 'system' && !isUser)) return kept
-  return replaceStatements(kept, statements, { ...origin, role: isUser ? 'user' : 'system' })
+  const said = statements.map((statement) =>
+    changes.has(slotAndValue(statement)) && kept.some((entry) => conflicts(entry, statement))
+      ? { ...statement, holds: 'always' as const }
+      : statement,
+  )
+  return replaceStatements(kept, said, { ...origin, role: isUser ? 'user' : 'system' })
 }
 
 function replaceStatements(
@@ -192,11 +198,10 @@ function replaceStatements(
   statements: readonly Statement[],
   said: Origin & { role: 'system' | 'user' },
 ): readonly MemoryEntry[] {
-  const replaced = new Set(statements.filter(({ holds }) => holds === 'always').map(getGroup))
-  const kept = before.filter((entry) => !isReplaced(entry, statements, replaced, said.role))
-  const entries = new Map(kept.map((entry) => [`${entry.slot} ${entry.holds}`, entry]))
+  const kept = before.filter((entry) => !isReplaced(entry, statements, said.role))
+  const entries = new Map(kept.map((entry) => [keyOf(entry), entry]))
   for (const statement of statements) {
-    const key = `${statement.slot} ${statement.holds}`
+    const key = keyOf(statement)
     // A repeated statement keeps its first origin.
     if (entries.get(key)?.value === statement.value) continue
     entries.delete(key)
@@ -205,71 +210,35 @@ function replaceStatements(
   return [...entries.values()].slice(-maxMemoryEntries)
 }
 
-/** Tells whether a later statement of the user replaces an entry of the same group, in any unit. */
+function keyOf({ slot, holds }: Statement): string {
+  return `${slot} ${holds}`
+}
+
+/** Tells whether a later statement of the user replaces an entry. */
 function isReplaced(
   entry: MemoryEntry,
   statements: readonly Statement[],
-  groups: ReadonlySet<string>,
   role: 'system' | 'user',
 ): boolean {
-  if (entry.holds === 'turn' || role === 'system' || !groups.has(getGroup(entry))) return false
-  return !statements.some(({ slot, value }) => slot === entry.slot && value === entry.value)
+  if (entry.holds === 'turn' || role === 'system') return false
+  return statements.some((statement) => statement.holds === 'always' && conflicts(entry, statement))
 }
 
 /**
- * Returns the group of a statement. Statements of a group replace each other: two units of length,
- * two forms of an answer.
- */
-function getGroup({ kind, slot }: Statement): string {
-  if (kind === 'length') return 'length'
-  return slot === 'bullets' ? 'shape' : slot
-}
-
-/**
- * Returns the entries for the next answer: a statement for one answer overrides the lasting ones of
- * its group.
+ * Returns the entries for the next answer: a statement for one answer overrides the lasting ones
+ * that it conflicts with.
  */
 export function selectEffective(entries: readonly MemoryEntry[]): readonly MemoryEntry[] {
-  const now = new Set(entries.filter(({ holds }) => holds === 'turn').map(getGroup))
-  if (now.size === 0) return entries
-  return entries.filter((entry) => entry.holds === 'turn' || !now.has(getGroup(entry)))
+  const now = entries.filter(({ holds }) => holds === 'turn')
+  if (now.length === 0) return entries
+  return entries.filter(
+    (entry) => entry.holds === 'turn' || !now.some((statement) => conflicts(entry, statement)),
+  )
 }
 
-function isLifted(entry: MemoryEntry, releases: readonly string[]): boolean {
-  return releases.some((sentence) => isAbout(entry, sentence))
-}
-
-/** Tells whether a text is about the topic of a statement, so that it may ask for an exception. */
-export function isAbout({ kind, slot, value }: Statement, text: string): boolean {
-  if (kind === 'language') {
-    return wordsOf(text).some(
-      (word) =>
-        findLanguageCode(word) !== undefined || /^(?:language|translat|übersetz|tradu)/.test(word),
-    )
-  }
-  if (kind === 'forbidden') return mentions(text, value) && aboutWords.test(text)
-  if (kind === 'required')
-    return mentions(text, value) || /\b(?:phrase|sign|signature|prefix)/i.test(text)
-  if (kind === 'tool') return mentions(text, value)
-  if (kind === 'fact') return mentions(text, slot.slice('fact:'.length))
-  const topic = kind === 'length' || kind === 'persona' ? kind : slot
-  return (Object.hasOwn(topics, topic) && topics[topic]?.test(text)) || false
-}
-
-const aboutWords =
-  /["“'‘`«]|\b(?:words?|terms?|phrases?|means?|meaning|define|definition|spell|say|use|called|mention|synonyms?|quote|why|banned|forbidden|allowed)\b/i
-
-const topics: Record<string, RegExp> = {
-  length:
-    /\b(?:in (?:more )?detail|detailed|more details|long(?:er)?|elaborate|expand|in full|length|limit|essay|thorough(?:ly)?|in[- ]depth|comprehensive|explain more|tell me more|step[- ]by[- ]step|list (?:all|every)|everything)\b/i,
-  shape:
-    /\b(?:json|markdown|bold|plain text|format(?:ted|ting)?|table|prose|yaml|xml|csv|yes or no)\b/i,
-  bullets:
-    /\b(?:bullets?|bullet points|lists?|steps|format(?:ted|ting)?|table|prose|json|paragraphs?)\b/i,
-  emoji: /\bemojis?\b|\p{Emoji_Presentation}/iu,
-  exclamation: /\bexclamation\b/i,
-  case: /\b(?:upper|lower|caps?|capitals?|case)\b/i,
-  dates: /\b(?:date|format|iso|american|us style|british)\b/i,
-  units: /\b(?:imperial|miles?|feet|foot|inch(?:es)?|pounds?|fahrenheit|units?|yards?|ounces?)\b/i,
-  persona: /\b(?:role|persona|character|pretend|real name|really)\b/i,
+function isLifted(entry: MemoryEntry, releases: readonly Release[], { text }: Message): boolean {
+  return (
+    (entry.until !== undefined && reportsEvent(entry.until, text)) ||
+    releases.some((release) => !release.isOnce && lifts(release, entry))
+  )
 }

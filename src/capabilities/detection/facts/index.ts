@@ -6,7 +6,6 @@ export { findViolation, type Violation } from './declared-schema.ts'
 export {
   type Answer,
   type Dialogue,
-  isAbout,
   readContextMemory,
   readDialogues,
   selectEffective,
@@ -52,12 +51,12 @@ export { findPhrase, getJaccard, mentions, sentencesOf, toPlainText, toTokenSet 
 export { remember } from './remember.ts'
 export { readSeenTexts } from './seen-texts.ts'
 export { type AnswerText, answerTextOf } from './statements/answer-text.ts'
-export { checkFormat } from './statements/format.ts'
-export type { Breach } from './statements/instruction.ts'
-export { checkLanguage } from './statements/language.ts'
-export { checkLength } from './statements/length.ts'
-export { checkPersona } from './statements/persona.ts'
+export type { Breach } from './statements/breach.ts'
+export { checkAnswer } from './statements/check-statement.ts'
+export { holdsFor } from './statements/conditions.ts'
 export { readStatements } from './statements/read-statements.ts'
+export { lifts } from './statements/releases.ts'
+export { isAbout } from './statements/supersede.ts'
 export {
   type FactValue,
   factKey,
@@ -65,7 +64,6 @@ export {
   isCompatible,
   readValue,
 } from './statements/values.ts'
-export { checkForbidden, checkRequired } from './statements/words.ts'
 export { createWorldClock, type StepFacts, stepsOf, stretchesOf } from './steps.ts'
 export {
   callsOf,

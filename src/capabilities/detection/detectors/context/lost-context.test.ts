@@ -40,6 +40,24 @@ describe('a system rule', () => {
     ['Never use the word "cheap".', 'A fair price.', 'It is cheap and good.'],
     ['Never mention Globex.', 'Yes.', 'Globex does it better.'],
     ['End every answer with "Yours, Ada".', 'Yes. Yours, Ada', 'No, that is not how it works.'],
+    ['Use no commas.', 'Good and fine.', 'Good, and fine.'],
+    ['Avoid the letter "q".', 'Good.', 'A quick one.'],
+    ['No digits in your answers.', 'Two.', 'There are 2 of them.'],
+    ['Use the word "tea" exactly twice in each answer.', 'Tea or tea.', 'Tea it is.'],
+    ['No headings.', 'Good.', '## Good\nFine.'],
+    ['Do not include links.', 'Good.', 'See https://example.com/a for that.'],
+    [
+      'Reply with code only.',
+      '```\na = 1\n```',
+      'Here is the code you asked for:\n```\na = 1\n```',
+    ],
+    ['Reply in CSV only.', 'a,b\n1,2', 'The values of a and b are not known to me.'],
+    ['Use title case in every answer.', 'The Good Old Town', 'the good old town was here before'],
+    ['Every answer ends with a question.', 'Fine. And you?', 'Fine. Thank you.'],
+    ['Write exactly two sentences in each answer.', 'One is so. Two is so.', 'One is so.'],
+    ['Use at least three bullet points.', '- a\n- b\n- c', '- a\n- b'],
+    ['Put an emoji in each reply.', 'Good 🙂', 'Good.'],
+    ['Keep to lowercase.', 'fine.', 'This Is Not Lower Case.'],
     ['Your name is Ada.', 'I am Ada.', 'My name is Bob and I help.'],
     ['Never say that you are an AI.', 'Hello.', 'As an AI language model I can not.'],
   ])('%s', (rule, kept, broken) => {
@@ -111,6 +129,15 @@ describe('answers without violation', () => {
     expect(
       foundBy(lostContext, answered(rule, said === english ? french : '{}', said, question)),
     ).toEqual([])
+  })
+
+  test('a rule for some questions', () => {
+    const rule = 'For billing questions, end with "Open 9 to 17".'
+    const kept = 'We did. Open 9 to 17'
+    expect(foundBy(lostContext, answered(rule, kept, 'It is.', 'Is the site up?'))).toEqual([])
+    expect(
+      foundBy(lostContext, answered(rule, kept, 'It is.', 'Is this billing date right?')),
+    ).toMatchObject([{ start_step: 1 }])
   })
 
   test('rules that the user lifts or replaces', () => {

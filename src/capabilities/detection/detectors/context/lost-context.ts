@@ -1,29 +1,18 @@
 import { z } from 'zod'
-import type {
-  Detector,
-  FindingDraft,
-  MemoryEntry,
-  Severity,
-  Statement,
-  StatementKind,
-  WorkBudget,
-} from '../../contract.ts'
+import type { Detector, FindingDraft, MemoryEntry, Severity, WorkBudget } from '../../contract.ts'
 import {
   type Answer,
-  type AnswerText,
   answerTextOf,
   type Breach,
-  checkForbidden,
-  checkFormat,
-  checkLanguage,
-  checkLength,
-  checkPersona,
-  checkRequired,
+  checkAnswer,
   type Dialogue,
   findAnsweredQuestions,
+  holdsFor,
   isAbout,
+  lifts,
   placeOf,
   readDialogues,
+  readStatements,
   remember,
   selectEffective,
   toContextDraft,
@@ -45,7 +34,7 @@ export const lostContext: Detector<typeof settings> = {
   name: 'lost_context',
   kind: 'context',
   types: ['lost_context'],
-  version: 1,
+  version: 2,
   needs: ['texts', 'history'],
   settings,
   detect(run, { confidence_min }, budget, prior) {
@@ -100,8 +89,27 @@ function isCheckable(
   if (step.tools.length > 0 || step.is_partial || step.refusal !== undefined) return false
   if (call.status !== 'ok' || cutShort.has(call.finish_reason)) return false
   if (message.text.trim() === '' || message.text.length >= text_chars_max) return false
+  if (rule.when !== undefined && !isMeant(rule.when, rule.quote, question)) return false
   if (question === undefined || isOwn(run, rule, question.text, question.call)) return true
-  return !isAbout(rule, question.text)
+  if (isExcepted(rule, question)) return false
+  return !isAbout(rule, question.text) || isStatedAgain(rule, question)
+}
+
+/** Tells whether a message lifts a rule for its answer: "just this once you can write more". */
+function isExcepted(rule: MemoryEntry, message: Message): boolean {
+  return readStatements(message).releases.some((release) => lifts(release, rule))
+}
+
+/** Tells whether a rule with a condition holds for the user's message, besides its own words. */
+function isMeant(when: string, quote: string, question: Message | undefined): boolean {
+  return question !== undefined && holdsFor(when, question.text.replace(quote, ' '))
+}
+
+/** Tells whether a message states a rule again, so that it asks for no exception. */
+function isStatedAgain({ slot, value }: MemoryEntry, message: Message): boolean {
+  return readStatements(message).statements.some(
+    (statement) => statement.slot === slot && statement.value === value,
+  )
 }
 
 const cutShort = new Set(['length', 'content_filter', 'max_tokens'])
@@ -177,20 +185,4 @@ const answer_chars_max = 300
 function severityOf({ kind, holds }: MemoryEntry): Severity {
   if (kind === 'tool') return 'high'
   return holds === 'turn' ? 'low' : 'medium'
-}
-
-/** Checks an answer against a statement; undefined if it is kept or cannot be checked. */
-function checkAnswer(rule: Statement, answer: AnswerText): Breach | undefined {
-  return checks[rule.kind]?.(rule, answer)
-}
-
-const checks: Partial<
-  Record<StatementKind, (rule: Statement, answer: AnswerText) => Breach | undefined>
-> = {
-  language: checkLanguage,
-  format: checkFormat,
-  length: checkLength,
-  forbidden: checkForbidden,
-  required: checkRequired,
-  persona: checkPersona,
 }

@@ -2,19 +2,24 @@ import { quote_chars_max, type Statement } from '../../contract.ts'
 import type { Message } from '../../reconstruction/index.ts'
 import { proseOf, sentencesOf } from '../prose.ts'
 import { remember } from '../remember.ts'
-import { readFormat } from './format.ts'
-import { readInstruction } from './instruction.ts'
-import { readLanguage } from './language.ts'
-import { readLength } from './length.ts'
+import { readWhen } from './conditions.ts'
 import { readPersona } from './persona.ts'
+import { readForms } from './read-forms.ts'
+import { readLanguages } from './read-languages.ts'
+import { readLengths } from './read-lengths.ts'
+import { readNames, readTools, readUnquoted } from './read-names.ts'
+import { readWords } from './read-words.ts'
+import { isPermission, type Release, readRelease } from './releases.ts'
+import { readSentences, type Segment } from './segments.ts'
 import { readFacts } from './values.ts'
-import { readForbidden, readRequired, readTools } from './words.ts'
 
 /** Checkable statements of a system or user message. */
 type MessageStatements = {
   statements: readonly Statement[]
-  /** Sentences that lift earlier rules: "you can use emojis again". */
-  releases: readonly string[]
+  /** The rules that the message lifts: "you can use emojis again". */
+  releases: readonly Release[]
+  /** Statements that change an earlier rule for good, if there is one: "make it four instead". */
+  changes: ReadonlySet<string>
 }
 
 /**
@@ -22,7 +27,7 @@ type MessageStatements = {
  */
 export const readStatements: (message: Message) => MessageStatements = remember(readMessage)
 
-const noStatements: MessageStatements = { statements: [], releases: [] }
+const noStatements: MessageStatements = { statements: [], releases: [], changes: new Set() }
 const statements_max = 60
 /** Longer user messages are documents, whose sentences are not instructions. */
 const maxUserMessageChars = 6_000
@@ -30,11 +35,12 @@ const maxUserMessageChars = 6_000
 const facts_chars_max = { system: 1_500, user: 4_000 }
 
 const readers = [
-  readLanguage,
-  readFormat,
-  readLength,
-  readForbidden,
-  readRequired,
+  readLanguages,
+  readForms,
+  readLengths,
+  readWords,
+  readNames,
+  readUnquoted,
   readTools,
 ] as const
 
@@ -42,16 +48,50 @@ function readMessage({ role, text, is_harness = false }: Message): MessageStatem
   if ((role !== 'system' && role !== 'user') || is_harness) return noStatements
   if (role === 'user' && (text.length > maxUserMessageChars || isToolOutput(text)))
     return noStatements
-  const sentences = sentencesOf(proseOf(text))
-  const statements: Statement[] = []
-  const releases: string[] = []
-  for (const sentence of sentences) {
-    if (role === 'user' && release.test(sentence)) releases.push(sentence.toLowerCase())
-    else statements.push(...readRules(sentence, role))
-    if (text.length <= facts_chars_max[role]) statements.push(...readFacts(sentence))
-    if (statements.length >= statements_max) break
+  const reading: Reading = { rules: new Map(), releases: [], changes: new Set() }
+  for (const { segments, isExtension } of readSentences(text, role)) {
+    if (isExtension) extendRules(reading.rules)
+    for (const segment of segments) addSegment(reading, segment)
+    if (reading.rules.size >= statements_max) break
   }
-  return { statements: statements.slice(0, statements_max).map(cutQuote), releases }
+  const { rules, releases, changes } = reading
+  const statements = [...readWhole({ role, text }), ...rules.values()]
+  return { statements: statements.slice(0, statements_max).map(cutQuote), releases, changes }
+}
+
+type Reading = { rules: Map<string, Statement>; releases: Release[]; changes: Set<string> }
+
+function addSegment({ rules, releases, changes }: Reading, segment: Segment): void {
+  const { read, release } = readSegment(segment)
+  if (release !== undefined) releases.push(release)
+  for (const rule of read) {
+    addRule(rules, rule)
+    if (segment.isChange) changes.add(slotAndValue(rule))
+  }
+}
+
+/** Names a statement in `changes`. */
+export function slotAndValue({ slot, value }: Statement): string {
+  return `${slot} ${value}`
+}
+
+function addRule(rules: Map<string, Statement>, rule: Statement): void {
+  const key = rule.kind === 'length' ? rule.slot : slotAndValue(rule)
+  const known = rules.get(key)
+  if (known === undefined || (known.holds === 'turn' && rule.holds === 'always'))
+    rules.set(key, rule)
+}
+
+/** Reads facts, and the assistant's identity, from whole sentences. */
+function readWhole({ role, text }: Pick<Message, 'role' | 'text'>): Statement[] {
+  const sentences = sentencesOf(proseOf(text))
+  const personas = role === 'system' ? sentences.flatMap(readPersona) : []
+  const hasFacts = text.length <= facts_chars_max[role === 'system' ? 'system' : 'user']
+  return [...personas, ...(hasFacts ? sentences.flatMap(readFacts) : [])]
+}
+
+function extendRules(rules: Map<string, Statement>): void {
+  for (const [key, rule] of rules) rules.set(key, { ...rule, holds: 'always' })
 }
 
 /** Recognises tool output: agents without tool calls in their format send it as a user message. */
@@ -61,20 +101,30 @@ function isToolOutput(text: string): boolean {
   )
 }
 
-const release =
-  /\b(?:(?:you|u) (?:can|may|could)(?: now| again)? (?:use|say|write|answer|mention|go|stop|drop|ignore)|feel free|it(?:'s| is) (?:ok|okay|fine|alright) (?:to|now|again|if)|no longer|no need|don't need|do not need|don't have to|do not have to|needn't|stop (?:answering|replying|responding|using|writing|ending|starting|adding)|forget (?:about )?(?:the|that|my|what)|ignore (?:the|that|my)|drop (?:the|that)|lift the|not? anymore|any ?more|instead of|back to normal)\b/i
+type SegmentReading = { read: Statement[]; release?: Release | undefined }
 
-function readRules(sentence: string, role: 'system' | 'user'): Statement[] {
-  const persona = role === 'system' ? readPersona(sentence) : []
-  const instruction = readInstruction(sentence)
-  if (instruction === undefined) return persona
-  const read = readers.flatMap((reader) => reader(instruction))
-  // System rules apply to the whole conversation; questions state nothing.
-  if (role === 'system')
-    return [...persona, ...read.map((s) => ({ ...s, holds: 'always' as const }))]
-  return sentence.trim().endsWith('?') && !/^(?:can|could|would|will) you\b/i.test(sentence)
-    ? []
-    : read
+/** Reads a segment, once. */
+const readSegment = remember((segment: Segment): SegmentReading => {
+  const { role } = segment
+  if (role === 'user' && isPermission(segment.text)) {
+    return { read: [], release: readRelease(segment) }
+  }
+  const read = readRules(segment, role)
+  if (role === 'system' || read.length > 0) return { read }
+  return { read, release: readRelease(segment) }
+})
+
+function readRules(segment: Segment, role: 'system' | 'user'): Statement[] {
+  const { condition, phrases, until } = segment
+  const when = condition === undefined ? undefined : readWhen(condition, phrases)
+  if (condition !== undefined && when === undefined) return []
+  const read = readers.flatMap((reader) => reader(segment))
+  return read.map((rule) => ({
+    ...rule,
+    ...(role === 'system' && { holds: 'always' as const }),
+    ...(until !== undefined && { until }),
+    ...(when !== undefined && { when, holds: 'always' as const }),
+  }))
 }
 
 function cutQuote(statement: Statement): Statement {
