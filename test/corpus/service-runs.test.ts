@@ -21,12 +21,13 @@ describe('runs of customer-service agents', () => {
     }
   })
 
-  test('healthy ones have at most one finding of medium or higher, and few low ones', () => {
+  test('healthy ones have at most one finding of medium or higher, and low ones of unsourced values', () => {
     const { healthy } = serviceScore()
     expect(healthy.medium.of).toBe(114)
     expect(healthy.medium.part).toBeLessThanOrEqual(1)
     expect(healthy.high.part).toBe(0)
-    expect(healthy.low.part).toBeLessThanOrEqual(4)
+    // Values without a source are listed, so that nearly half of them have a low finding.
+    expect(healthy.low.part).toBeLessThanOrEqual(50)
   })
 
   test('faults are found', () => {

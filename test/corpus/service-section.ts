@@ -13,8 +13,19 @@ export function serviceScore(): RunScore {
   return sumScores(scoreRuns(serviceRuns()))
 }
 
-/** The figures on runs that were kept aside, measured once; not computed here. */
-const blind = 'BLIND-SERVICE'
+/** The figures on runs that were kept aside, measured on 2026-11-29; they are not in this repository. */
+const blind: Readonly<Record<string, string>> = {
+  medium: '4 of 139',
+  low: '69 of 139',
+  altered_value: '6 of 6',
+  asked_again: '0 of 6',
+  claimed_never_called: '0 of 8',
+  constraint_broken: '0 of 6',
+  contradicted: '1 of 7',
+  hidden_tool_error: '5 of 5',
+  lost_fact: '0 of 5',
+  repeated_failing_call: '5 of 6',
+}
 
 /** The part of the reference page about runs of customer-service agents. */
 export function serviceSection(): string[] {
@@ -29,12 +40,12 @@ export function serviceSection(): string[] {
     '| healthy runs with a finding | mended on | blind |',
     '|---|---|---|',
     ...(['medium', 'low'] as const).map(
-      (severity) => `| ${severity} or higher | ${tell(healthy[severity])} | ${blind} |`,
+      (severity) => `| ${severity} or higher | ${tell(healthy[severity])} | ${blind[severity]} |`,
     ),
     '',
     '| fault | found, mended on | found, blind |',
     '|---|---|---|',
-    ...Object.entries(recall).map(([kind, { any }]) => `| \`${kind}\` | ${tell(any)} | ${blind} |`),
+    ...Object.entries(recall).map(([kind, { any }]) => `| \`${kind}\` | ${tell(any)} | ${blind[kind]} |`),
     '',
   ]
 }

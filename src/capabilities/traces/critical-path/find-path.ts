@@ -67,10 +67,9 @@ type Stage = {
 
 /**
  * Finds the children that each node below a root waited for, parents first. Leaves out nodes wholly
- * outside of their parents, with their descendants. From the end back, picks the child that ends
- * last before the cursor, of equal ones the first to start (CRISP, USENIX ATC 2022). The time between
- * them belongs to the children that ran then, else to the parent. Producers do not wait for queue consumers. Takes
- * O(n log n), without recursion.
+ * outside of their parents. From the end back, picks the child that ends last before the cursor, of
+ * equal ones the first to start (CRISP, USENIX ATC 2022); time between them belongs to children that
+ * ran then, else to the parent. Producers do not wait for consumers. O(n log n), without recursion.
  */
 function findStages(root: TreeNode): Map<TreeNode, Stage> {
   const stages = new Map<TreeNode, Stage>()

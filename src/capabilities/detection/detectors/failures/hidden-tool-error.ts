@@ -126,7 +126,7 @@ function isFailed({ fault, result, is_answered }: ToolUse): boolean {
 const admission =
   /\b(?:fail\w*|errors?|unable|cannot|can't|couldn't|could not|unfortunately|however|problem|issue|declined|denied|rejected|refused|offline|instead)\b|\b(?:was|were|has|have|is|are|did|does|do)(?: not\b|n't\b)|\bno longer\b|\bstill\b/i
 const doubt =
-  /\?\s*$|\b(?:no|not|nothing|never|none|without|if|once|when|would|could|should|may|might|try|please)\b/i
+  /\?\s*$|\b(?:no|not|nothing|never|none|only|without|if|once|when|would|could|should|may|might|try|please)\b/i
 const done =
   /\b(?:is|are|was|were|has|have|been|now|done|complete\w*|finished|gone through|all set|successfully|exists?)\b/i
 
