@@ -86,7 +86,7 @@ export type ObservationStore = {
    */
   genAiEvents(projectId: string, asked: GenAiEventsAsked): Promise<GenAiEvent[]>
   /**
-   * Counts events by observation, without those of observations that have none. Traces and ids are
+   * Counts events by observation; observations without events are left out. Traces and ids are
    * selected apart, so there can be counts of others.
    */
   eventCounts(projectId: string, asked: EventCountsAsked): Promise<EventCount[]>

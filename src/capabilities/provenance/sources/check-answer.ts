@@ -30,7 +30,7 @@ export type CheckedValue = {
   exemption?: Exemption
   /** Why a value without a source may still be right. */
   doubt?: Doubt | 'incomplete'
-  /** What was seen instead: of the named subject, or the number that the value is a slip of. */
+  /** Evidence of the value of the named subject, or of the number that was mistyped. */
   instead?: Evidence
   /** The subject that the answer names beside a value of another one. */
   subject?: string
@@ -121,7 +121,7 @@ function shape({ text, kind, at }: Value): Pick<CheckedValue, 'value' | 'kind' |
   return { value: text, kind, at }
 }
 
-/** Marks seen values that stand with another subject than the answer says. */
+/** Marks seen values of another subject than the answer says. */
 function checkSubjects(
   values: readonly Value[],
   checked: (CheckedValue | undefined)[],
@@ -140,7 +140,7 @@ function checkSubjects(
   }
 }
 
-/** Tells whether a value that stands elsewhere also follows by an operation that its sentence names. */
+/** Tells whether a value of another record also follows by an operation that its sentence names. */
 function isDerivable(value: Value, context: Context): boolean {
   const { named } = readOperations(context.text, value)
   return derive(value, context, { operands: collectOperands(context), named }) !== undefined

@@ -6,7 +6,7 @@ const money =
 const count =
   /^(?:seats?|items?|nights?|days?|people|persons?|guests?|adults?|child|children|passengers?|pax|users?|counts?|qty|quantity|quantities|number|num|n|ids?|no|year|month|day|age|stock|units?|pages?|rows?|rooms?|tickets?|points?|score|rating|stars|reviews?|views?|hits?|version|floor|level|position|rank|index|zip|postcode|phone|employees|members|students|pupils|hours?|minutes?|sold|available|capacity|nr|anzahl)$/i
 
-/** What the numbers without unit of a column are: seats are not dollars. */
+/** Class of the numbers without unit of a column: seats are not dollars. */
 export type ColumnClass = 'money' | 'count'
 
 /** Returns what the name of a column says about its numbers; undefined if it says nothing. */

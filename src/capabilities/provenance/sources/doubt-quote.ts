@@ -28,7 +28,7 @@ export function isAttributed({ at: [start], text: quote }: Value, text: string):
 
 /**
  * Returns why an attributed quotation that was not found may be right: it restates a seen sentence
- * in the same words, or has none of its words, as the translations and quotations of public people.
+ * in the same words, or shares no word with any, as the translations and quotations of public people.
  */
 export function doubtQuote(
   { text: quote, at: [start] }: Value,

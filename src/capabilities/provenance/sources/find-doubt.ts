@@ -9,7 +9,7 @@ import type { Context } from './operands.ts'
 import { anyOperation, type Named } from './read-operations.ts'
 import { judgeOtherSign } from './signs.ts'
 
-/** What is known of a value that was neither found nor derived. */
+/** Facts about a value that was neither found nor derived. */
 export type Open = Named & Pick<Means, 'operands'>
 
 /** Returns why a value without a source may still be right; undefined if nothing says so. */

@@ -4,7 +4,7 @@ import type { Context } from './operands.ts'
 import type { Seen } from './seen.ts'
 import type { Mention } from './subjects.ts'
 
-/** A value that stands with another subject than the answer says, and what the named one has. */
+/** A value of another subject than the answer says, and the value of the named one. */
 export type OtherSubject = { evidence: Evidence; instead: Evidence; subject: string }
 
 /** Smaller numbers occur anywhere. */
@@ -12,8 +12,8 @@ const number_min = 6
 
 /**
  * Tells whether a value that was seen belongs to another subject: the name beside it in the answer
- * is that of a record which has another value in the same column, and the value stands in no text
- * and no record of that name.
+ * is that of a record which has another value in the same column, and no text and
+ * no record of that name has the value.
  */
 export function findOtherSubject(
   value: Value,

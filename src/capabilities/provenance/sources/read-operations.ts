@@ -18,7 +18,7 @@ export type Operation = (typeof operations)[number]
 
 /**
  * Words that name an operation, by language. `clear` ones say that something was calculated; others,
- * such as "cost", may stand beside any amount.
+ * such as "cost", can be beside any amount.
  */
 type Words = { clear: readonly string[]; other?: readonly string[] }
 const words: Readonly<Record<Exclude<Operation, 'share'>, Words>> = {

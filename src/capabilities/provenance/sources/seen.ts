@@ -11,7 +11,7 @@ export type Seen = {
   record?: string
   /** The objects around its object, from the inside. */
   ancestors?: readonly string[]
-  /** What the name of its column says of a number without unit. */
+  /** Class of a number without unit by the name of its column. */
   columnClass?: ColumnClass | undefined
   /** Whether "each", "per night" and the like follow: it multiplies. */
   isRate?: boolean

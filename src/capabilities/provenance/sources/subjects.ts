@@ -66,7 +66,7 @@ export class Subjects {
     return this.#byValue.get(keyOf(value)) ?? []
   }
 
-  /** Reports whether a value stands in a record of the subject, in one above or below, or in one with its name. */
+  /** Reports whether a value is in a record of the subject, in one above or below, or in one with its name. */
   isOf({ record = '', ancestors = [] }: Seen, { records }: Mention): boolean {
     if (records.has(record) || ancestors.some((one) => records.has(one))) return true
     const labels = this.#ofRecord.get(record)

@@ -8,7 +8,7 @@ const plainFigures =
   "\\d{1,3}(?:[,.’' \\u00a0\\u202f_]\\d{3}){1,4}(?!\\d)(?:[.,]\\d{1,6}(?!\\d))?|\\d{1,15}(?:[.,]\\d{1,9})?"
 /** `2½`, `½`, `2 1/2`. */
 const fractions = `(?:\\d{1,6}[ \\u00a0]?)?${fractionSign}|\\d{1,3}[ \\u00a0](?:[13][/⁄]4|[12][/⁄]3|1[/⁄]2|[1357][/⁄]8)(?![\\d/])`
-/** Words of these scripts stand beside figures without a space. */
+/** Words of these scripts follow figures without a space. */
 const unspaced = '\\p{Script=Han}\\p{Script=Hiragana}\\p{Script=Katakana}\\p{Script=Thai}'
 const digits = new RegExp(
   `(?<!(?:(?![${unspaced}])\\p{L})|\\d)(?:${fractions}|${plainFigures})`,

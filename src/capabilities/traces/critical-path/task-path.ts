@@ -88,7 +88,7 @@ function wholeTask(tree: TraceTree): TreeNode | undefined {
   return whole
 }
 
-/** Parts of a path in nanoseconds. Findings without a step in the tree have none. */
+/** Parts of a path in nanoseconds. Findings without a step in the tree are left out. */
 type Parts = { any: number; by_finding: ReadonlyMap<Finding, number> }
 
 const noParts: Parts = { any: 0, by_finding: new Map() }

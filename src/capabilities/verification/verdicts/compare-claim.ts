@@ -139,7 +139,7 @@ function compareSentence(
   }
 }
 
-/** Returns the first number of a sentence that could stand instead of a claim's, with its sign or unit. */
+/** Returns the first number of a sentence that could replace a claim's, with its sign or unit. */
 function writtenOf({ text, numbers }: ReadText, wanted: Quantity): string | undefined {
   const rival = numbers.find((other) => isRival(wanted, other))
   if (rival === undefined) return undefined

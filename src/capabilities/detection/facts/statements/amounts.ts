@@ -148,7 +148,7 @@ export function boundOf(left: string, right: string): Bound {
   const said = afterPatterns.find(([, pattern]) => pattern.test(right))?.[0]
   const [bound, pattern] = beforePatterns.find(([, one]) => one.test(near)) ?? []
   if (said === 'max' || said === 'min') {
-    // "no more, no less" is exact.
+    // "exactly two, no more, no less".
     return noMoreNoLess.test(right) ? 'exact' : said
   }
   const isNegated = pattern !== undefined && negated.test(near.slice(0, near.search(pattern)))
