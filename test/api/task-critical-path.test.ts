@@ -51,7 +51,10 @@ test('spans all traces from the first start to the last end, with what nobody wo
     ...{ task_id, roots: 2, truncated: false, segments_total: 4, next_cursor: null },
     root: { node_id: '', trace_id: '', type: 'synthetic', duration_ms: 100 },
     used: { tokens: { path: 20, trace: 30 }, cost_usd: { path: '0.2', trace: '0.3' } },
-    slack: [{ node_id: 'turn', slack_ms: 0 }, { node_id: 'beside', slack_ms: 25 }],
+    slack: [
+      { node_id: 'turn', slack_ms: 0 },
+      { node_id: 'beside', slack_ms: 25 },
+    ],
     ...{ findings: [], findings_total: 0, in_findings: { on_path_ms: 0, share: 0 } },
   })
   const segments = body.segments.map((one: Json) => [one.trace_id, one.node_id, one.duration_ms])

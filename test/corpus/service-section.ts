@@ -45,7 +45,9 @@ export function serviceSection(): string[] {
     '',
     '| fault | found, mended on | found, blind |',
     '|---|---|---|',
-    ...Object.entries(recall).map(([kind, { any }]) => `| \`${kind}\` | ${tell(any)} | ${blind[kind]} |`),
+    ...Object.entries(recall).map(
+      ([kind, { any }]) => `| \`${kind}\` | ${tell(any)} | ${blind[kind]} |`,
+    ),
     '',
   ]
 }

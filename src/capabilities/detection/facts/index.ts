@@ -77,3 +77,4 @@ export {
 export { effectOfTool, isAcknowledged, isReadingName, natureOfTool } from './tool-effect.ts'
 export { findTroubles, isRecovered, type ToolTrouble } from './tool-troubles.ts'
 export { argumentsOf, commandOf, wordsOfTool } from './tool-words.ts'
+export { type Grounds, severityOfValue } from './value-severity.ts'

@@ -1,5 +1,4 @@
 import type { Value } from '../values/index.ts'
-import type { Seen } from './seen.ts'
 
 const money =
   /(?:price|amount|cost|fee|fare|paid|pay|balance|due|subtotal|tax|vat|tip|shipping|discount|credit|debit|refund|charge|deposit|rent|salary|net|gross|budget|spent|spend|revenue|sales|premium|excess|invoice|payment|bill|value|income|profit|eur|usd|gbp|chf)s?$/i
@@ -17,7 +16,13 @@ export function classOfColumn(name: string): ColumnClass | undefined {
 }
 
 /** Returns what a number without unit is. */
-export function classOf({ columnClass, value }: Seen): ColumnClass | undefined {
+export function classOf({
+  columnClass,
+  value,
+}: {
+  columnClass?: ColumnClass | undefined
+  value: Value
+}): ColumnClass | undefined {
   return value.amount?.unit === 'count' ? 'count' : columnClass
 }
 

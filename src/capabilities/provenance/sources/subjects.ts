@@ -1,6 +1,6 @@
 import type { Range } from '../text/index.ts'
 import type { Value } from '../values/index.ts'
-import type { Seen } from './seen.ts'
+import type { Seen } from './seen-value.ts'
 
 /** A name or id of a record in an answer. */
 export type Mention = { label: string; at: Range; records: ReadonlySet<string> }

@@ -6,9 +6,16 @@ import {
   type SeenIndex,
 } from '../../../provenance/sources/index.ts'
 import { type Detector, type FindingDraft, severities, type WorkBudget } from '../../contract.ts'
-import { cutText, noWaste, placeKey, placeOfStep, readSeenTexts } from '../../facts/index.ts'
+import {
+  cutText,
+  type Grounds,
+  noWaste,
+  placeKey,
+  placeOfStep,
+  readSeenTexts,
+  severityOfValue,
+} from '../../facts/index.ts'
 import { type Step, type TaskRun, text_chars_max } from '../../reconstruction/index.ts'
-import { type Grounds, severityOfValue } from './value-severity.ts'
 
 const settings = z.strictObject({
   grounded_share_min: z

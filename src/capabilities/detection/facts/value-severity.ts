@@ -1,5 +1,5 @@
-import type { CheckedValue } from '../../../provenance/sources/index.ts'
-import type { Severity } from '../../contract.ts'
+import type { CheckedValue } from '../../provenance/sources/index.ts'
+import type { Severity } from '../contract.ts'
 
 /** How well an answer is grounded, and what is known of the project. */
 export type Grounds = {
