@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { severityOfValue } from '../../src/capabilities/detection/detectors/claims/value-severity.ts'
+import { severityOfValue } from '../../src/capabilities/detection/facts/value-severity.ts'
 import {
   type CheckedValue,
   checkAnswer,

@@ -1,4 +1,4 @@
-import type { Evidence, Value } from '../values/index.ts'
+import type { Evidence } from '../values/index.ts'
 import type { SearchableText } from './searchable-text.ts'
 import type { Seen } from './seen-value.ts'
 import type { Subjects } from './subjects.ts'
