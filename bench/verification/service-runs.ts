@@ -35,7 +35,7 @@ export function readServiceRuns(file: string): ServiceRun[] {
 }
 
 /** Returns the findings on values of a conversation, as the product makes them. */
-export function findingsOfRun({ tools, messages }: ServiceRun, name: string): Finding[] {
+function findingsOfRun({ tools, messages }: ServiceRun, name: string): Finding[] {
   const declared = tools.map((tool) => tool.function.name)
   const run = messages.reduce(addMessage, agentRun(name, { tools: declared }))
   const only = { only: ['unsupported_value'] }

@@ -9,7 +9,7 @@ import type { LabelledConversation, LabelledInstruction } from './conversation.t
 export type Tally = { found: number; missed: number; wrong: number }
 
 /** An error, with the sentence it is about. */
-export type ScoreError = {
+type ScoreError = {
   id: string
   error: 'missed' | 'wrong'
   kind: string

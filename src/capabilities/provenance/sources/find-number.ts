@@ -27,7 +27,7 @@ export function findNumber(value: Value, index: SeenIndex, answer = ''): Evidenc
 }
 
 /** Finds the seen number that the value restates, by its unit. */
-export function findEntry(
+function findEntry(
   value: Value,
   index: SeenIndex,
   isWanted: (entry: Entry) => boolean = () => true,

@@ -1,7 +1,7 @@
 import type { Value } from '../values/index.ts'
 
 /** An operation over seen values; `part` is a percentage of an amount, `share` one of two numbers. */
-export const operations = [
+const operations = [
   'sum',
   'list',
   'difference',

@@ -14,7 +14,7 @@ const runnable: ReadonlySet<string> = new Set([
 ])
 
 /** Tells whether a code block of this language has commands of a shell. */
-export function isShellLanguage(language: string): boolean {
+function isShellLanguage(language: string): boolean {
   return shells.has(language.toLowerCase())
 }
 
