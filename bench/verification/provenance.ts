@@ -101,16 +101,13 @@ function isMissing({ verdict }: CheckedValue): boolean {
   return verdict === 'unsupported' || verdict === 'other_subject'
 }
 
-/** Returns the values without a source that the detector rates medium in a project without history. */
+/** Returns the values without a source that the detector rates medium. */
 function seriousOf(checked: readonly CheckedValue[], hasTools: boolean): CheckedValue[] {
   const count = (wanted: string) => checked.filter(({ verdict }) => verdict === wanted).length
   const derived = count('derived')
   const total = checked.length - count('exempt')
-  const grounds = { found: count('seen') + derived, derived, total, hasTools }
-  const project = { share_min: 0.95, unexplained_rate: null, confirmed_share: null }
-  return checked.filter(
-    (value) => isMissing(value) && severityOfValue(value, { ...grounds, ...project }) === 'medium',
-  )
+  const grounds = { found: count('seen') + derived, total, hasTools, share_min: 0.95 }
+  return checked.filter((value) => isMissing(value) && severityOfValue(value, grounds) === 'medium')
 }
 
 /** Replaces the middle digit of a value of two digits or more by another. */

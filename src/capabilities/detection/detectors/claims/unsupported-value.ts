@@ -76,7 +76,6 @@ type CheckedAnswer = {
   /** Values that need a source, how many have one, and how many of these were calculated. */
   total: number
   found: number
-  derived: number
   /** Values that were not compared with anything. */
   unchecked: number
   hasTools: boolean
@@ -96,7 +95,7 @@ function checkStep(run: TaskRun, step: Step, budget: WorkBudget): CheckedAnswer 
 type Seen = ReturnType<typeof readSeenTexts>
 
 const nothing: CheckedAnswer = {
-  ...{ values: [], total: 0, found: 0, derived: 0, unchecked: 0, hasTools: false },
+  ...{ values: [], total: 0, found: 0, unchecked: 0, hasTools: false },
 }
 const emptyIndex: SeenIndex = indexSeen([])
 
@@ -130,7 +129,7 @@ function compareValues(step: Step, checks: readonly CheckedValue[], seen: Seen):
   const found = derived + checks.filter(({ verdict }) => verdict === 'seen').length + counted.size
   const missing = checks.filter(isMissing).filter(({ at: [start] }) => !counted.has(start))
   const claimed = missing.filter((value) => isClaimed(value, answer))
-  const counts = { total, found, derived, hasTools: seen.hasFacts === 'results' }
+  const counts = { total, found, hasTools: seen.hasFacts === 'results' }
   // Without tools and documents, an answer without any source is general knowledge.
   const isKnowledge = seen.hasFacts === 'none' && found === 0
   const values = isKnowledge ? claimed.filter(isOfOwnDomain) : claimed
@@ -204,9 +203,6 @@ function confidenceOf(values: readonly CheckedValue[]): number {
   return values.every(isCountable) ? 0.5 : 0.6
 }
 
-/** Nothing is known of the project here; the worker may know more. */
-const unknownProject = { unexplained_rate: null, confirmed_share: null }
-
 function toFinding(
   run: TaskRun,
   step: Step,
@@ -216,7 +212,7 @@ function toFinding(
   const place = placeOfStep(run, step.index)
   if (place === undefined) return []
   const { values, found, total } = answer
-  const grounds: Grounds = { ...answer, ...unknownProject, share_min }
+  const grounds: Grounds = { ...answer, share_min }
   const rated = values.map((value) => ({ value, severity: severityOfValue(value, grounds) }))
   const ranks = rated.map(({ severity }) => severities.indexOf(severity))
   const severity = severities[Math.max(...ranks)] ?? 'low'
