@@ -30,7 +30,7 @@ const endsNoOwner = [
   ...['createServiceAccount', 'putServiceAccount', 'deleteServiceAccount', 'resumeServiceAccount'],
   ...['disableServiceAccount', 'enableServiceAccount', 'createServiceAccountKey', 'createUser'],
   ...['revokeOperatorKey', 'setUserPassword', 'enableUser', 'endUserSessions', 'putAdministrator'],
-  ...['createPasswordReset', 'unlinkUserIdentities'],
+  ...['createPasswordReset', 'unlinkUserIdentities', 'putInstallationGrants'],
 ]
 
 let app: AccessApp

@@ -46,6 +46,17 @@ function byStart(a: Observation, b: Observation): number {
   return a.observation_id < b.observation_id ? -1 : 1
 }
 
+/**
+ * Returns an entry of the timeline without its step and findings: a late page of a long task does not
+ * know its steps.
+ */
+function withoutMarks(entry: unknown): object {
+  const { step, step_number, findings, ...rest } = entry as Record<string, unknown>
+  expect(step_number).toBe(step === null ? null : Number(step) + 1)
+  expect(findings).toEqual([])
+  return rest
+}
+
 async function pagesOf(path: string, list: string, limit: number): Promise<unknown[]> {
   const all: unknown[] = []
   let cursor = ''
@@ -90,7 +101,7 @@ test('pages of a timeline put together are the whole, of any size', async () => 
       }))
       const task_id = await store(rows, events)
       const shown = await pagesOf(`/api/v1/tasks/${task_id}/timeline`, 'entries', limit)
-      expect(shown).toEqual(naiveTimeline(rows, events))
+      expect(shown.map(withoutMarks)).toEqual(naiveTimeline(rows, events))
     }),
     { numRuns: fuzzRuns(12), endOnFailure: true },
   )
