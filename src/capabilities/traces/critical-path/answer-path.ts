@@ -7,13 +7,8 @@ import type { LoadedTree } from '../load-tree.ts'
 import type { TraceTree, TreeNode } from '../tree/contract.ts'
 import { isoAt, msFrom } from '../tree/times.ts'
 import type { PathQuery } from './critical-path-query.ts'
-import {
-  type CriticalPath,
-  findCriticalPath,
-  findGain,
-  findSlack,
-  longestRoot,
-} from './find-path.ts'
+import { type CriticalPath, findCriticalPath, longestRoot } from './find-path.ts'
+import { findGain, findSlack } from './find-slack.ts'
 import {
   type NodeOnPath,
   nodesOnPath,

@@ -3,7 +3,8 @@ import { describe, expect, test } from 'vitest'
 import { anyRows, rowOf } from '../../../../test/support/trace-rows.ts'
 import { buildTree } from '../tree/build-tree.ts'
 import type { TraceRow, TreeNode } from '../tree/contract.ts'
-import { type CriticalPath, findCriticalPath, findGain, findSlack } from './find-path.ts'
+import { type CriticalPath, findCriticalPath } from './find-path.ts'
+import { findGain, findSlack } from './find-slack.ts'
 
 const ms = 1_000_000
 
