@@ -1,4 +1,5 @@
 import type { Statement } from '../../contract.ts'
+import { isBareTopic } from './bare-topics.ts'
 import { joinsList, type Polarity, polarityOf } from './polarity.ts'
 import { phrasesIn } from './quotes.ts'
 import type { Segment } from './segments.ts'
@@ -127,6 +128,7 @@ function statementFrom(segment: Segment, hit: TopicHit, polarity: Polarity): Sta
   const { slot } = hit.topic
   const statement = { kind: 'format' as const, holds, quote: sentence }
   const left = text.slice(0, hit.start)
+  if (polarity === 'none' && !isBareTopic(hit, left, text.slice(hit.end))) return undefined
   if (slot === 'letter') {
     const value = letterOf(segment, hit)
     const isFree = polarity === 'some' || value.length !== 1 || isPraise(left, polarity)
