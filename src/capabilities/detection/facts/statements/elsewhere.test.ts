@@ -48,3 +48,21 @@ test.each([
 ])('a rule about each answer: %s', (text, ...rules) => {
   expect(rulesOf(text)).toEqual(rules)
 })
+
+test.each([
+  'Reply in English or in the language of the customer.',
+  'The users write in French, and the documents are in English.',
+  'Only use English terms for product names.',
+])('no language of answers: %s', (text) => {
+  expect(rulesOf(text)).toEqual([])
+})
+
+test.each([
+  ['Reply in English only.', 'language=en'],
+  ['Reply in English, whatever the language of the customer.', 'language=en'],
+  ['Da ora in poi rispondi in italiano.', 'language=it'],
+  ['Rispondi sempre in inglese.', 'language=en'],
+  ['Users write in French. Always reply in English.', 'language=en'],
+])('a language of answers: %s', (text, ...rules) => {
+  expect(rulesOf(text)).toEqual(rules)
+})
