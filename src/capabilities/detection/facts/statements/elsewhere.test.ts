@@ -66,3 +66,19 @@ test.each([
 ])('a language of answers: %s', (text, ...rules) => {
   expect(rulesOf(text)).toEqual(rules)
 })
+
+test.each([
+  ['Use at most 1.500 characters.', 'length:characters=..1500'],
+  ['Höchstens 1.500 Zeichen.', 'length:characters=..1500'],
+  ['Use at most 1,000 words.', 'length:words=..1000'],
+  ['Use at most 2k words.', 'length:words=..2000'],
+  ['Use at most 500 characters.', 'length:characters=..500'],
+])('a number with separators: %s', (text, ...rules) => {
+  expect(rulesOf(text)).toEqual(rules)
+})
+
+test('the lengths of the parts of a task are not lengths of the answer', () => {
+  const text = 'Summarize this text in two sentences. Then write a poem with four lines.'
+  const { statements } = readStatements({ role: 'user', text } as Message)
+  expect(statements).toEqual([])
+})
