@@ -77,6 +77,20 @@ test.each([
   expect(rulesOf(text)).toEqual(rules)
 })
 
+test.each([
+  'You write e-mails and answer questions. End every email with "Best, Ida".',
+  'Only answer yes or no to questions about eligibility.',
+])('a rule for some answers: %s', (text) => {
+  expect(rulesOf(text)).toEqual([])
+})
+
+test.each([
+  ['End every answer with "Best, Ida".', 'required:end=Best, Ida'],
+  ['Only answer yes or no.', 'shape=yes_no'],
+])('a rule for all answers: %s', (text, ...rules) => {
+  expect(rulesOf(text)).toEqual(rules)
+})
+
 test('the lengths of the parts of a task are not lengths of the answer', () => {
   const text = 'Summarize this text in two sentences. Then write a poem with four lines.'
   const { statements } = readStatements({ role: 'user', text } as Message)

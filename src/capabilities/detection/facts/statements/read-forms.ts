@@ -164,7 +164,9 @@ function formValueOf(
   if (
     isConverted ||
     (value === 'yes_no' &&
-      (!isYesNo(said, phrases) || /(?:start|begin|open|end|finish)/i.test(left)))
+      (!isYesNo(said, phrases) ||
+        /(?:start|begin|open|end|finish)/i.test(left) ||
+        /^ (?:to|for|in|on|when|if) (?!me\b|all\b|any|every)/i.test(text.slice(hit.end))))
   )
     return undefined
   return refine(topic.slot, value, text)
