@@ -173,7 +173,7 @@ function placeOf(segment: Segment, group: Group): 'start' | 'end' | undefined {
   return endBefore.test(left) || endAfter.test(right) ? 'end' : undefined
 }
 
-/** "End every e-mail with …" is not about answers that are none. */
+/** "End every e-mail with …" is not about other answers. */
 const ofDocuments =
   /(?<!\p{L})(?:every|each|all|any)(?: \p{L}+)? (?:e-?mails?|letters?|articles?|reports?|blog posts?|newsletters?|tickets?|invoices?|stor(?:y|ies)|poems?)(?: (?!you)\p{L}+)? (?:with|by)[^,;]*$/iu
 
