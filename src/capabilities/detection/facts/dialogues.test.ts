@@ -75,6 +75,7 @@ test.each([
   ['Answer everything in French.', "You don't have to answer in French any more."],
   ['No bold and no bullets in this chat.', 'formatting is fine again'],
   ['Only numbered steps until the desk is built.', 'Desk is built!! Thank you.'],
+  ['Only numbered steps until the oak desk is built and painted.', 'The paint looks good!'],
   ['Ab jetzt höchstens zwei Sätze.', 'Vergiss die Satzgrenze.'],
   ['从现在起每次回答不超过20个字。', '不用再限制字数了。'],
 ])('lifts %s by %s', (rule, change) => {
@@ -103,6 +104,11 @@ test('keeps the user statements of earlier tasks, not their system rules', () =>
   expect(JSON.parse(JSON.stringify(readContextMemory(next, prior)))).toEqual(
     readContextMemory(next, prior),
   )
+})
+
+test('a later language in Italian replaces the first', () => {
+  const held = heldAfter('Always answer in English.', 'Da ora in poi rispondi in italiano.')
+  expect(held).toEqual(['language=it'])
 })
 
 test('has a maximum size', () => {

@@ -45,7 +45,7 @@ const valueOfWord = new Map(
 )
 
 /** Source of a regular expression for a number in digits or words. */
-export const numberSource = `(?:[\\d０-９]{1,5}|${spelled
+export const numberSource = `(?:\\d{1,3}(?:[.,]\\d{3})+|\\d{1,3}k|[\\d０-９]{1,6}|${spelled
   .flatMap(([, words]) => words.split('|'))
   .sort((one, other) => other.length - one.length)
   .join('|')})`
@@ -54,7 +54,9 @@ export const numberSource = `(?:[\\d０-９]{1,5}|${spelled
 export function numberOf(text: string): number | undefined {
   const low = text.toLowerCase().trim()
   const digits = low.replace(/[０-９]/g, (digit) => String(digit.charCodeAt(0) - 0xff10))
-  if (/^\d+$/.test(digits)) return Number(digits)
+  const thousands = /^(\d+)k$/.exec(digits)?.[1]
+  if (thousands !== undefined) return Number(thousands) * 1_000
+  if (/^\d+(?:[.,]\d{3})*$/.test(digits)) return Number(digits.replace(/[.,]/g, ''))
   const word = valueOfWord.get(low)
   if (word !== undefined) return word
   if (/^(?:eine[mnrs]|une|una)$/.test(low)) return 1

@@ -1,4 +1,5 @@
 import type { Statement } from '../../contract.ts'
+import { isBareTopic } from './bare-topics.ts'
 import { joinsList, type Polarity, polarityOf } from './polarity.ts'
 import { phrasesIn } from './quotes.ts'
 import type { Segment } from './segments.ts'
@@ -127,6 +128,7 @@ function statementFrom(segment: Segment, hit: TopicHit, polarity: Polarity): Sta
   const { slot } = hit.topic
   const statement = { kind: 'format' as const, holds, quote: sentence }
   const left = text.slice(0, hit.start)
+  if (polarity === 'none' && !isBareTopic(hit, left, text.slice(hit.end))) return undefined
   if (slot === 'letter') {
     const value = letterOf(segment, hit)
     const isFree = polarity === 'some' || value.length !== 1 || isPraise(left, polarity)
@@ -162,7 +164,9 @@ function formValueOf(
   if (
     isConverted ||
     (value === 'yes_no' &&
-      (!isYesNo(said, phrases) || /(?:start|begin|open|end|finish)/i.test(left)))
+      (!isYesNo(said, phrases) ||
+        /(?:start|begin|open|end|finish)/i.test(left) ||
+        /^ (?:to|for|in|on|when|if) (?!me\b|all\b|any|every)/i.test(text.slice(hit.end))))
   )
     return undefined
   return refine(topic.slot, value, text)

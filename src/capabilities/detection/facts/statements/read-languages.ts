@@ -8,7 +8,7 @@ const name = new RegExp(
 )
 
 const speaks =
-  '(?:answer|reply|replies|respond|response|write|writing|speak|talk|chat|communicate|converse|conversation|say|explain|tell me|stick|stay|switch|change|continue|keep|go back|return|use|message|output|text|everything|anything|antwort|schreib|sprich|sprech|rede|erklär|bleib|wechsl|verwend|benutz|nutz|formulier|réponds|répond|réponse|écri|parl|expliqu|continu|passe|reste|utilis|responde|responda|contest|respuesta|escrib|habl|explic|sigue|continú|cambia|usa|mantén|quédate)\\p{L}*'
+  '(?:answer|reply|replies|respond|response|write|writing|speak|talk|chat|communicate|converse|conversation|say|explain|tell me|stick|stay|switch|change|continue|keep|go back|return|use|message|output|text|everything|anything|antwort|schreib|sprich|sprech|rede|erklär|bleib|wechsl|verwend|benutz|nutz|formulier|réponds|répond|réponse|écri|parl|expliqu|continu|passe|reste|utilis|responde|responda|rispond|scriv|contest|respuesta|escrib|habl|explic|sigue|continú|cambia|usa|mantén|quédate)\\p{L}*'
 const asked = new RegExp(
   `(?<![\\p{L}])${speaks}(?![\\p{L}])[^;]{0,60}?(?<![\\p{L}])(?:in|en|auf|to|into|with|only|nur|solo|sólo|uniquement|seulement|el|le|bei|zu|a|à|au|use|speak|talk|write|hablar?|parle)\\s(?:(?:only|plain|simple|formal|informal|british|american|standard|pure|proper|easy|nothing but|einfachem|gutem|the|un|el|le)\\s)*$`,
   'iu',
@@ -52,7 +52,7 @@ function statementFrom(
 
 /** One of several languages: "in German or English". */
 function isChoice(left: string, right: string): boolean {
-  return otherAfter.test(right) || otherBefore.test(left)
+  return otherAfter.test(right) || theirLanguageAfter.test(right) || otherBefore.test(left)
 }
 
 const or = '(?:\\/|or|and|oder|und|ou|et|o|y)'
@@ -60,6 +60,8 @@ const otherAfter = new RegExp(
   `^\\s*${or}\\s*(?:in |auf |en )?(?:${languageSource})(?!\\p{L})`,
   'iu',
 )
+const theirLanguageAfter =
+  /^\s*(?:or|oder|ou|o|and)\s(?:(?:in|auf|en|with)\s)?(?:\p{L}+(?:['’]\p{L}*)?\s){1,3}(?:language|sprache|idioma|langue|lengua)(?!\p{L})/iu
 const otherBefore = new RegExp(
   `(?<!\\p{L})(?:${languageSource})\\s*${or}\\s*(?:in |auf |en )?$`,
   'iu',
@@ -79,11 +81,12 @@ function isLatinRule(left: string, right: string, holds: 'always' | 'turn'): boo
   if (/\b(?:translat\w*|traduis|traduce|traduc\w*|übersetz\w*)\b[^;]{0,80}$/i.test(left))
     return false
   if (
-    /^[- ](?:speaking|learner|class|teacher|course|words?|version|grammar|exam|market|law|wine|food|restaurant|translation|literature|history|people)/i.test(
+    /^[- ](?:speaking|learner|class|teacher|course|words?|version|grammar|exam|market|law|wine|food|restaurant|translation|literature|history|people|terms?|terminology|names?|spelling|units|labels?|keywords?|titles?|abbreviations?|vocabulary|idioms?|identifiers?)/i.test(
       right,
     )
   )
     return false
+  if (ofOthers.test(left)) return false
   if (asked.test(left) || onlyBefore.test(left)) return true
   const isStart =
     /^(?:\W|please|pls|ok|now|and|then|bitte|in|auf|en|from now on|no|not|nothing in|keine?|pas d|sin|nada de)*\s*$/iu.test(
@@ -103,6 +106,10 @@ function isLatinRule(left: string, right: string, holds: 'always' | 'turn'): boo
     )
   )
 }
+
+/** A clause whose subject is not the answer: "the users write in French". */
+const ofOthers =
+  /(?:^|[,;] ?|\b(?:and|while|but) )(?:(?:the|our|my|most|many|all|these|some|and) )*(?:\p{L}+ )?(?:users?|customers?|clients?|people|visitors?|callers?|employees|students?|documents?|files|articles|sources|data|records|manuals|tickets)(?: (?!you\b)\p{L}+){0,2}? (?:writes?|speaks?|talks?|asks?|are|is|comes?|uses?|reads?|communicates?)\b[^,;]*$/iu
 
 function isCjkRule(left: string, right: string): boolean {
   const part = `${left.split(/[,,、。]/).at(-1) ?? ''}`

@@ -37,7 +37,7 @@ const unitPatterns = units.map(
 
 const adjectives =
   '(?:(?:short|single|full|simple|complete|plain|brief|concise|crisp|little|tight|kurze[nr]?|einzig\\p{L}*|sol[ao]|seule?|knappe[nr]?|ganze[nr]?|cortas?|breves?|courte?s?|個|个|つの?)[ ,-]?){0,2}'
-const edge = '(?<![\\p{L}\\p{N}_-])'
+const edge = '(?<![\\p{L}\\p{N}_-]|\\d[.,])'
 const cjkNumber = '[一二三四五六七八九十百两\\d０-９]'
 const counted = new RegExp(
   `(?:${edge}|(?=${cjkNumber}))(?:(?:(?:between|from|zwischen|entre|de|von) )?(?<low>${numberSource})\\s?(?:-|–|—|to|and|or|bis|und|oder|a|y|o|à|et|ou|到|至|〜|~|から)\\s?)?(?<n>${numberSource})[ -]?${adjectives}(?<unit>${unitSource}|of (?:them|these|those))(?![\\p{Script=Latin}\\d])`,

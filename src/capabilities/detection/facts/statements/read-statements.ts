@@ -55,9 +55,18 @@ function readMessage({ role, text, is_harness = false }: Message): MessageStatem
     if (reading.rules.size >= statements_max) break
   }
   const { rules, releases, changes } = reading
-  const statements = [...readWhole({ role, text }), ...rules.values()]
+  const kept = [...rules.values()].filter((rule) => !isOfAPart(rule, text))
+  const statements = [...readWhole({ role, text }), ...kept]
   return { statements: statements.slice(0, statements_max).map(cutQuote), releases, changes }
 }
+
+/** Tells whether a length is that of a part: "Sum this up in two sentences. Then write a poem." */
+function isOfAPart({ kind, holds }: Statement, text: string): boolean {
+  return kind === 'length' && holds === 'turn' && nextPart.test(text)
+}
+
+const nextPart =
+  /(?:[.;,!]\s+|\band )(?:then|next|after that|afterwards|finally),? (?:please )?(?:write|give|add|list|explain|make|translate|compose|tell|suggest|summari[sz]e|draft|create|show|describe|provide|name)\b/i
 
 type Reading = { rules: Map<string, Statement>; releases: Release[]; changes: Set<string> }
 

@@ -168,10 +168,14 @@ function isOneOf({ phrases }: Group): boolean {
 /** Returns the place of a required phrase; undefined for anywhere. */
 function placeOf(segment: Segment, group: Group): 'start' | 'end' | undefined {
   const { left, right } = group
-  if (!isWhole(segment, group) || isOfTheTask(segment)) return undefined
+  if (!isWhole(segment, group) || isOfTheTask(segment) || ofDocuments.test(left)) return undefined
   if (startBefore.test(left) || startAfter.test(right)) return 'start'
   return endBefore.test(left) || endAfter.test(right) ? 'end' : undefined
 }
+
+/** "End every e-mail with …" is not about other answers. */
+const ofDocuments =
+  /(?<!\p{L})(?:every|each|all|any)(?: \p{L}+)? (?:e-?mails?|letters?|articles?|reports?|blog posts?|newsletters?|tickets?|invoices?|stor(?:y|ies)|poems?)(?: (?!you)\p{L}+)? (?:with|by)[^,;]*$/iu
 
 /** The end of the work is not the end of each answer: "say at the end", "finish with". */
 function isOfTheTask({ text, sentence, role }: Segment): boolean {

@@ -39,6 +39,8 @@ const lastingWords: readonly string[] = [
   'siempre|nunca|jamás|en adelante|a partir de (?:ahora|aquí|hoy|este)|desde (?:ahora|ya|hoy)|hasta nuevo aviso|en el futuro|permanentemente|en todo momento|sin excepción',
   '(?:cada|por|tod[ao]s|tus|sus|vuestras|mis|las|los|ningun[ao]?)(?: (?:una de )?(?:tus|las|los|sus))? (?:respuestas?|mensajes?|contestaci(?:ón|ones)|textos?|correos?)|cada vez|ya no',
   '(?:tod[ao] (?:la|el|esta|este|nuestra)|resto de (?:la|el|esta)|est[ea]|nuestr[ao]) (?:conversación|chat|charla|sesión|diálogo)|resto del chat|durante tod[ao]',
+  // Italian
+  "sempre|d(?:a )?'?ora in (?:poi|avanti)",
   // French
   "toujours|jamais|désormais|dorénavant|à partir d(?:e maintenant|'ici|e là|'aujourd'hui)|dès (?:maintenant|à présent|aujourd'hui)|à l'avenir|jusqu'à nouvel ordre|systématiquement|en permanence|à chaque fois|ne \\p{L}+ plus|n'\\p{L}+ plus",
   '(?:chaque|par|toutes?|tes|vos|mes|aucune)(?: (?:tes|les|vos|mes|une de (?:tes|vos)))? (?:réponses?|messages?|textes?|e?-?mails?)',
@@ -128,10 +130,8 @@ export function withoutEvent(text: string): string {
 const completed =
   /(?<![\p{L}])(?:i(?:'m| am)|we(?:'re| are)|it(?:'s| is)|that's|all) (?:\p{L}+ )?(?:done|finished|over|ready|sent|submitted|there|home|back)(?![\p{L}])|(?<![\p{L}])(?:made it|got it done|fertig|geschafft|terminé|fini|listo|terminado|ya está)(?![\p{L}])|完成了|结束了|好了|終わりました|できました/iu
 
-/** Tells whether a message reports the event: at least half of its words, beginnings suffice. */
+/** Tells whether a message may report the event: it has one of its words, or says that all is done. */
 export function reportsEvent(until: string, text: string): boolean {
   const low = text.toLowerCase()
-  const words = until.split(' ')
-  const found = words.filter((word) => low.includes(word)).length
-  return found * 2 >= words.length || completed.test(text)
+  return until.split(' ').some((word) => low.includes(word)) || completed.test(text)
 }
