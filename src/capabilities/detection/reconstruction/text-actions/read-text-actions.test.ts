@@ -236,6 +236,10 @@ test('tags within each other end somewhere', () => {
   expect(namesIn('XML tools: <tool name="x">', '<tool>'.repeat(2_000))).toBe('')
 })
 
+test('a tag of blanks alone is not a tag', () => {
+  expect(namesIn('XML tools: <tool name="x">', `<a${' '.repeat(16_000)}`)).toBe('')
+})
+
 test('any text is read in any dialect without an error, and in linear time', () => {
   const part = fc.constantFrom(
     ...[
