@@ -53,6 +53,13 @@ export function readTagActions(
   return actions
 }
 
+const runnerName = /^(?:bash|sh|shell|python|sql|terminal|cmd|exec\w*|run_\w+)$/i
+
+/** Reads the tags whose names say that a program runs what is in them: `<bash>ls</bash>`. */
+export function readRunnerActions(text: string, format: TextFormat): TextAction[] {
+  return readTagActions(text, format).filter(({ name }) => runnerName.test(name))
+}
+
 function isWrapper({ name }: Tag): boolean {
   return wrappers.has(name.toLowerCase())
 }
