@@ -231,6 +231,11 @@ describe('texts without an action', () => {
       '<summary>All is well.</summary><items>Call Ida.</items>',
     ],
     [
+      'tags that a reader is shown',
+      'Put the summary in <summary> tags and the action items in <items> tags. The output is shown to the user.',
+      '<summary>All is well.</summary><items>Call Ida.</items>',
+    ],
+    [
       'HTML without commands',
       'Use <p> and <h1> tags only. No scripts or commands.',
       '<h1>Tea</h1><p>Boil water.</p>',

@@ -24,7 +24,7 @@ const labels =
   /(?<!\bto )\baction(?: ?input)?\b[ *_]{0,3}[:/,|>→+]|\bthoughts?\b[^\n]{0,24}\b(?:act(?:ion)?s?|tool)\b|\btool: |\b(?:aktion|acción)\b[:,/ ]|\bre-?act (?:agent|loop|style|format)\b|(?<!\bto )\bact(?:ion)?:\s|\baction input\b/i
 const tags = /\bxml\b|\btags?\b|<\/?[A-Za-z_][\w-]*[^<>\n]{0,200}>|<[a-z_]+>…/i
 const taggedTools =
-  /\b(?:tools?|functions?|commands?|invoke|actions?)\b|<(?:bash|sh|shell|python|sql|terminal|cmd|run|exec\w*|execute\w*|run_\w+)[ >]/i
+  /\b(?:tools?|functions?|commands?|invoke|actions?(?! items?\b))\b|<(?:bash|sh|shell|python|sql|terminal|cmd|run|exec\w*|execute\w*|run_\w+)[ >]/i
 const json = /\bjson\b|\{\s*\\?["'“]?\w+\\?["'”]?\s*:/i
 const jsonTools =
   /\b(?:tools?|commands?|functions?|fns?|emit|dispatch\w*|function calls?)\b|["'“](?:tool|command|function|fn|action|run|cmd|call)["'”]/i

@@ -5,7 +5,7 @@
 
 /** Words that say that results come back to the agent, or that its blocks are run. */
 const returning = [
-  /\b(?:outputs?|results?|observations?|stdout|environment's answer|reply)\b[^.\n]{0,30}\b(?:follows?|comes?|arrives?|appears?|returned|sent|given back|shown)\b(?! (?:the|this|these|an?|our|your)\b)/i,
+  /\b(?:outputs?|results?|observations?|stdout|environment's answer|reply)\b[^.\n]{0,30}\b(?:follows?|comes?|arrives?|appears?|returned|sent|given back|shown)\b(?! (?:(?:the|this|these|an?|our|your)\b|(?:to|in|by|on) (?!you\b|the next|an? |(?:user )?message)\w))/i,
   /\byou(?:'ll| will)? (?:then )?(?:see|get|receive|read)\b[^.\n]{0,30}\b(?:outputs?|results?|observations?|screen|stdout)\b/i,
   /\bread the (?:reply|output|result)\b|\b(?:pastes?|sends?|replies|reports?) (?:it |them )?back\b|\bI(?:'ll| will) (?:run|execute|paste|reply with the (?:output|result))\b/i,
   /\b(?:is|are|gets?|be) (?:then )?(?:run|executed|evaluated)\b(?! by (?:the |our |an? )?(?:users?|engineers?|people|humans?|persons?|customers?|them)\b)/i,
