@@ -136,7 +136,7 @@ function unknownFormat(inner: readonly Tag[]): TextFormat {
   }
 }
 
-/** What follows the name ends at the first bracket, so no text is read twice; a slash ends it or not. */
+/** The rest of a tag ends at the first bracket, so no text is read twice. */
 const tagHead = /<([A-Za-z_][\w.:-]{0,63}(?:=[\w.:-]{1,64})?)(\/|\s[^<>]{0,500})?>/g
 const codeSpan = /```[\s\S]*?(?:```|$)|`[^`\n]{1,200}`/g
 

@@ -75,7 +75,7 @@ export function readTextFormat(instructions: string): TextFormat {
   return { dialects, likely, words, verbs, signatures, languages, keys: collect(text, quotedKey) }
 }
 
-/** Finds the dialects of instructions that also tell of a harness: nothing is run without one. */
+/** Finds the dialects of instructions with signs of a harness: without one nothing is run. */
 function findDialects(
   text: string,
   { verbs, signatures }: Pick<TextFormat, 'verbs' | 'signatures'>,
