@@ -39,6 +39,8 @@ type Line = {
   /** Texts behind results that a harness may have written, and the text before the next step. */
   nudges: Nudge[]
   nudged: Nudge | undefined
+  /** The first step with code before a text like an output; `run` once a second shows that code is run. */
+  shown: { step: number; text: string } | 'run' | undefined
   /** Tool uses without a result, oldest first. */
   open: number[]
 }
@@ -197,7 +199,7 @@ export function newThread(
 ): GrowingThread {
   const thread = { index: state.threads.length, ...origin, steps: [], calls: [] }
   state.threads.push(thread)
-  state.lines.push({ after_user: false, nudges: [], nudged: undefined, open: [] })
+  state.lines.push({ after_user: false, nudges: [], nudged: undefined, shown: undefined, open: [] })
   return thread
 }
 

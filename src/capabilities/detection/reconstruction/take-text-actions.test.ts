@@ -125,15 +125,67 @@ describe('what is not an action', () => {
   })
 
   test('a block that the instructions only name, before words of a person', () => {
-    const talk = (next: string) =>
-      agentRun('named')
-        .system('ops helper, ```sh')
-        .user('Where is the limit?')
-        .assistant('```sh\ngrep max /etc/db.conf\n```')
-        .user(next)
-        .assistant('It is 100.')
-    const usesOf = (next: string) => reconstruct(talk(next).observations()).tools.length
-    expect(usesOf('what does grep do?')).toBe(0)
-    expect(usesOf('max_connections = 100')).toBe(1)
+    expect(usesOf('ops helper, ```sh', ['what does grep do?', 'max_connections = 100'])).toEqual([])
+    expect(usesOf('ops helper, ```sh', ['max_connections = 100'])).toEqual([])
+  })
+
+  test.each([
+    'You are a DevOps helper. You help engineers run commands on Linux. Put each command in a ```bash block.',
+    'Give one command per answer in a fenced bash code block',
+    'Return exactly one bash code block',
+  ])('a command for the user: %s', (instructions) => {
+    const texts = ['It says permission denied.', 'And how do I restart it?', 'thanks']
+    expect(usesOf(instructions, texts)).toEqual([])
+  })
+
+  test('decisions about tickets of customers', () => {
+    const tickets = ['My parcel is late.', '{"ticket":2,"text":"late"}', '{"ticket":3}', 'Late!']
+    const instructions =
+      'You decide how support tickets are handled. Reply in JSON only: {"action": "refund|escalate|close", "reason": "..."}'
+    const run = tickets.reduce(
+      (all, ticket) => all.user(ticket).assistant('{"action":"refund","reason":"late"}'),
+      agentRun('tickets').system(instructions),
+    )
+    const { tools, messages } = reconstruct(run.observations())
+    expect(tools).toEqual([])
+    expect(messages.some(({ is_harness }) => is_harness === true)).toBe(false)
   })
 })
+
+describe('a block that the instructions only name', () => {
+  test('is an action once two outputs followed, the first block too', () => {
+    const run = shellRun('ops helper, ```sh', ['max_connections = 100', '(no output)'])
+    const { tools, steps, messages } = reconstruct(run.observations())
+    expect(tools.map(({ step, result }) => [step, result])).toEqual([
+      [0, 'max_connections = 100'],
+      [1, '(no output)'],
+    ])
+    expect(steps.map(({ after_user }) => after_user)).toEqual([true, false, false])
+    expect(messages.map(({ is_harness }) => is_harness === true)).toEqual([
+      ...[false, false, false, true, false, true, false],
+    ])
+  })
+
+  test('batches give the same run', () => {
+    const rows = shellRun('ops helper, ```sh', ['a = 1', 'b = 2', 'done']).observations()
+    const { project_id, task_id, conversation_id } = reconstruct(rows)
+    const grown = createReconstruction({ project_id, task_id, conversation_id })
+    for (const row of rows) grown.add([row])
+    expect(grown.run()).toEqual(reconstruct(rows))
+  })
+})
+
+/** An agent that answers with a block before each of some texts, and at last with words. */
+function shellRun(instructions: string, texts: readonly string[]): AgentRun {
+  const begin = agentRun('shell').system(instructions).user('Where is the limit?')
+  return texts
+    .reduce(
+      (run, text, at) => run.assistant(`\`\`\`bash\ngrep max /etc/${at}.conf\n\`\`\``).user(text),
+      begin,
+    )
+    .assistant('It is 100.')
+}
+
+function usesOf(instructions: string, texts: readonly string[]): readonly ToolUse[] {
+  return reconstruct(shellRun(instructions, texts).observations()).tools
+}

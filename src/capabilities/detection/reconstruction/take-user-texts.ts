@@ -15,9 +15,9 @@ import type { Head } from './heads.ts'
 import type { HistoryMessage } from './read-messages.ts'
 import type { Nudge, RunState } from './run-state.ts'
 import { addTextUse, findFormat, findWaitingTextUses } from './take-text-actions.ts'
-import { isRunnable } from './text-actions/code-actions.ts'
 import {
   asksPerson,
+  canBeOutput,
   endsTask,
   isChat,
   isOutput,
@@ -95,18 +95,63 @@ function takeAwaitedResult(
   const waiting = findWaitingTextUses(state, state.steps[step.index] ?? step)
   const names = waiting.map((at) => state.tools[at]?.name ?? '')
   if (waiting.length === 0 || names.every(endsTask)) return false
-  if (isChat(text) && names.every(isRunnable)) return false
+  if (isChat(text) && !names.some(asksPerson)) return false
   const result = { text: stripResultMark(text), is_error: undefined }
   answerStep(state, result, { ...source, sent: texts.sent })
   texts.is_after_result = !names.some(asksPerson)
   return texts.is_after_result
 }
 
-/** Adds the actions of an answer that the instructions only hint at, if an output follows. */
-function addLikelyUses(state: RunState, step: Step, text: string, { head }: TextSource): boolean {
-  if (head === undefined || !isOutput(text)) return false
-  const actions = readLikelyActions(step.text ?? '', findFormat(state, head))
-  return addUses(state, step, actions)
+/**
+ * Adds the actions of an answer that the instructions only hint at, once texts like a program's output
+ * followed two of them: one alone can be what a person pasted.
+ */
+function addLikelyUses(state: RunState, step: Step, text: string, source: TextSource): boolean {
+  const line = state.lines[source.thread]
+  const actions = readLikely(state, step, source)
+  if (line === undefined || actions.length === 0) return false
+  const { shown } = line
+  if (shown === 'run') return canBeOutput(text) && addUses(state, step, actions)
+  if (!isOutput(text)) {
+    line.shown = undefined
+    return false
+  }
+  if (shown === undefined) {
+    line.shown = { step: step.index, text }
+    return false
+  }
+  line.shown = 'run'
+  addShownUses(state, shown, source)
+  return addUses(state, state.steps[step.index] ?? step, actions)
+}
+
+function readLikely(state: RunState, step: Step, { head }: TextSource): TextAction[] {
+  return head === undefined ? [] : readLikelyActions(step.text ?? '', findFormat(state, head))
+}
+
+/** Adds the uses of the first step of an agent whose code is run, with the output kept for it. */
+function addShownUses(
+  state: RunState,
+  shown: { step: number; text: string },
+  source: TextSource,
+): void {
+  const step = state.steps[shown.step]
+  if (step === undefined) return
+  const observation = stripResultMark(shown.text)
+  const actions = readLikely(state, step, source)
+  addUses(
+    state,
+    step,
+    actions.map((action) => ({ ...action, observation })),
+  )
+  const at = state.messages.findLastIndex(
+    ({ role, text }) => role === 'user' && text === shown.text,
+  )
+  const message = state.messages[at]
+  if (message !== undefined) state.messages[at] = { ...message, is_harness: true }
+  const steps = state.threads[source.thread]?.steps ?? []
+  const next = state.steps[steps[steps.indexOf(shown.step) + 1] ?? -1]
+  if (next !== undefined) state.steps[next.index] = { ...next, after_user: false }
 }
 
 /** Answers the last step with an observation that the client added to the answer itself. */

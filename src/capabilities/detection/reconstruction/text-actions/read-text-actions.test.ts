@@ -35,7 +35,7 @@ describe('actions that the instructions ask for', () => {
     ],
     [
       'words of a game',
-      'Reply "> act: …"; think first, then act',
+      'Reply "> act: …"; think first, then act. Observation follows.',
       '> think: a\n> act: go to desk 1',
       'go',
     ],
@@ -101,7 +101,7 @@ describe('actions that the instructions ask for', () => {
     ],
     [
       'a key that the instructions quote',
-      'You run tests; emit {"run": "<cmd>"} or {"report": "…"}',
+      'You run tests; emit {"run": "<cmd>"} and read the reply, or {"report": "…"}',
       '{"run":"make test"}',
       'run',
     ],
@@ -117,7 +117,7 @@ describe('actions that the instructions ask for', () => {
     ],
     [
       'a tool, its name and its input',
-      'Thought/Tool/Input. Tools: calc',
+      'Thought/Tool/Input. Tools: calc, clock',
       'Tool: calc\nInput: 1+1',
       'calc',
     ],
@@ -210,6 +210,51 @@ describe('texts without an action', () => {
       'Help desk writer. You explain browser automation, you do not browse.',
       'click [12]\ngo_back',
     ],
+    [
+      'a decision about a ticket',
+      'You decide how support tickets are handled. Reply in JSON only: {"action": "refund|escalate|close", "reason": "..."}',
+      '{"action":"refund","reason":"late"}',
+    ],
+    [
+      'a name for a function',
+      'Suggest a name for code. Reply in JSON: {"function": "...", "reason": "..."}',
+      '{"function":"parse_rows","reason":"it parses rows"}',
+    ],
+    [
+      'a field of a form',
+      'You fill forms. Emit JSON: {"name": "...", "input": "..."} for each field.',
+      '{"name":"street","input":"Mill Lane 3"}',
+    ],
+    [
+      'tags of a summary',
+      'Put the summary in <summary> tags and the action items in <items> tags.',
+      '<summary>All is well.</summary><items>Call Ida.</items>',
+    ],
+    [
+      'tags that a reader is shown',
+      'Put the summary in <summary> tags and the action items in <items> tags. The output is shown to the user.',
+      '<summary>All is well.</summary><items>Call Ida.</items>',
+    ],
+    [
+      'HTML without commands',
+      'Use <p> and <h1> tags only. No scripts or commands.',
+      '<h1>Tea</h1><p>Boil water.</p>',
+    ],
+    [
+      'tags of a page',
+      'Write pages. Use <title>, <body> and <keywords>. The keywords are for search functions.',
+      '<title>Tea</title><body>Boil water.</body><keywords>tea, water</keywords>',
+    ],
+    [
+      'an exercise',
+      'You are a coach. Reply with "Thought: …" and "Action: …" for today.',
+      'Thought: You sat a lot.\nAction: Walk for 20 minutes',
+    ],
+    [
+      'a word of a game',
+      'You are the game master in a chat app. The commands of players: look, open, take.',
+      'Open',
+    ],
     ['no instructions', '', '```bash\ngit reset --soft HEAD~1\n```'],
   ])('%s', (_name, instructions, said) => {
     expect(namesIn(instructions, said)).toBe('')
@@ -234,6 +279,10 @@ test.each([
 
 test('tags within each other end somewhere', () => {
   expect(namesIn('XML tools: <tool name="x">', '<tool>'.repeat(2_000))).toBe('')
+})
+
+test('a tag of blanks alone is not a tag', () => {
+  expect(namesIn('XML tools: <tool name="x">', `<a${' '.repeat(16_000)}`)).toBe('')
 })
 
 test('any text is read in any dialect without an error, and in linear time', () => {

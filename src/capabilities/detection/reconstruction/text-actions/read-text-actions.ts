@@ -2,7 +2,7 @@ import { readCodeActions } from './code-actions.ts'
 import { readJsonActions } from './json-actions.ts'
 import { readLabelledActions } from './labelled-actions.ts'
 import { readPageActions } from './page-actions.ts'
-import { readTagActions } from './tag-actions.ts'
+import { readRunnerActions, readTagActions } from './tag-actions.ts'
 import { action_chars_max, actions_max, type TextAction, type TextFormat } from './text-action.ts'
 
 /** Tells whether a text can have an action at all: most answers cannot. */
@@ -40,7 +40,9 @@ export function readTextActions(said: string, format: TextFormat): TextAction[] 
 /** Reads the actions of an answer in the dialect that the instructions only hint at. */
 export function readLikelyActions(said: string, format: TextFormat): TextAction[] {
   if (format.likely !== 'code') return []
-  return readCodeActions(said.slice(0, action_chars_max), format)
+  const text = said.slice(0, action_chars_max)
+  const actions = readCodeActions(text, format)
+  return actions.length > 0 ? actions : readRunnerActions(text, format)
 }
 
 /**

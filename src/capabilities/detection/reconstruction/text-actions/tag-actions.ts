@@ -53,6 +53,13 @@ export function readTagActions(
   return actions
 }
 
+const runnerName = /^(?:bash|sh|shell|python|sql|terminal|cmd|exec\w*|run_\w+)$/i
+
+/** Reads the tags whose names say that a program runs what is in them: `<bash>ls</bash>`. */
+export function readRunnerActions(text: string, format: TextFormat): TextAction[] {
+  return readTagActions(text, format).filter(({ name }) => runnerName.test(name))
+}
+
 function isWrapper({ name }: Tag): boolean {
   return wrappers.has(name.toLowerCase())
 }
@@ -129,7 +136,8 @@ function unknownFormat(inner: readonly Tag[]): TextFormat {
   }
 }
 
-const tagHead = /<([A-Za-z_][\w.:-]{0,63}(?:=[\w.:-]{1,64})?)((?:\s+[^<>]{0,500}?)?)\s*(\/?)>/g
+/** The rest of a tag ends at the first bracket, so no text is read twice. */
+const tagHead = /<([A-Za-z_][\w.:-]{0,63}(?:=[\w.:-]{1,64})?)(\/|\s[^<>]{0,500})?>/g
 const codeSpan = /```[\s\S]*?(?:```|$)|`[^`\n]{1,200}`/g
 
 /** Finds the outer tags of a text, those in code aside. A last tag may lack its end. */
@@ -137,12 +145,11 @@ function findTags(text: string): Tag[] {
   const plain = maskCode(text)
   const tags: Tag[] = []
   let from = 0
-  for (const { 0: head, 1: name = '', 2: attributes = '', 3: isEmpty, index } of plain.matchAll(
-    tagHead,
-  )) {
+  for (const { 0: head, 1: name = '', 2: rest = '', index } of plain.matchAll(tagHead)) {
     if (index < from || tags.length >= actions_max) continue
     const start = index + head.length
-    if (isEmpty === '/') {
+    const attributes = rest.replace(/\/$/, '')
+    if (attributes !== rest) {
       tags.push({ name, attributes, body: undefined })
       from = start
       continue

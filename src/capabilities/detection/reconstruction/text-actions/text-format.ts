@@ -1,6 +1,15 @@
 import { isRunnable } from './code-actions.ts'
 import { pageVerbs } from './page-actions.ts'
 import type { Dialect, TextFormat } from './text-action.ts'
+import {
+  helpsPeople,
+  listsTools,
+  returnsResults,
+  runsTags,
+  showsCall,
+  tagsTools,
+  usesPages,
+} from './text-harness.ts'
 
 /** Maximum characters read of instructions. */
 const chars_max = 32_768
@@ -15,7 +24,7 @@ const labels =
   /(?<!\bto )\baction(?: ?input)?\b[ *_]{0,3}[:/,|>→+]|\bthoughts?\b[^\n]{0,24}\b(?:act(?:ion)?s?|tool)\b|\btool: |\b(?:aktion|acción)\b[:,/ ]|\bre-?act (?:agent|loop|style|format)\b|(?<!\bto )\bact(?:ion)?:\s|\baction input\b/i
 const tags = /\bxml\b|\btags?\b|<\/?[A-Za-z_][\w-]*[^<>\n]{0,200}>|<[a-z_]+>…/i
 const taggedTools =
-  /\b(?:tools?|functions?|commands?|invoke|actions?)\b|<(?:bash|sh|shell|python|sql|terminal|cmd|run|exec\w*|execute\w*|run_\w+)[ >]/i
+  /\b(?:tools?|functions?|commands?|invoke|actions?(?! items?\b))\b|<(?:bash|sh|shell|python|sql|terminal|cmd|run|exec\w*|execute\w*|run_\w+)[ >]/i
 const json = /\bjson\b|\{\s*\\?["'“]?\w+\\?["'”]?\s*:/i
 const jsonTools =
   /\b(?:tools?|commands?|functions?|fns?|emit|dispatch\w*|function calls?)\b|["'“](?:tool|command|function|fn|action|run|cmd|call)["'”]/i
@@ -23,9 +32,6 @@ const page =
   /\b(?:web|browser|browsing|page|gui|ui|computer|phone|mobile|app|form|navigation)[ -]?(?:agent|bot|robot|operator|automation)\b|\b(?:actions?|verbs?|ops|operations|commands?)\b|\byou (?:click|browse|navigate|fill|operate|control|drive|surf)\b/i
 const paging =
   /\b(?:brows\w*|web\w*|pages?|sites?|tabs?|screens?|apps?|phone|forms?|accessib\w*|elements?|click\w*|gui|dom|urls?)\b/i
-/** Words of instructions whose code blocks are run, not shown. */
-const running =
-  /\b(?:is|are|get|gets|be|i|we|you (?:may|can)) (?:then )?(?:run|executed?|evaluated?)\b|\bblocks? (?:run|runs|execute)\b|\b(?:run|execute)s? (?:something|code|commands?|shell|python|javascript|sql|it)\b|\bto (?:run|execute)\b|\b(?:output|result|answer|observation|reply|screen|stdout)s?\b[^.\n]{0,40}\b(?:follow|next|come|return|back|afterwards|sent|appear)|\bpastes? back\b|\byou (?:will )?(?:then )?(?:see|get|receive|read)\b[^.\n]{0,30}\b(?:outputs?|results?|screen|stdout|answers?)\b|\b(?:one|a single|exactly one)\b[^.\n]{0,30}\b(?:block|fence|command)s?\b|\bagent\b[^.\n]{0,40}\b(?:shell|terminal|tmux|bash)\b|\b(?:shell|terminal|bash|tmux)\b[^.\n]{0,20}\bagent\b/i
 const fenceWords = /\b(?:fence[sd]?|code blocks?|blocks?|cells?|backticks)\b|```/i
 
 const named =
@@ -63,16 +69,34 @@ export function readTextFormat(instructions: string): TextFormat {
   const verbs = findVerbs(text, words)
   const signatures = collect(text, signature)
   const languages = findLanguages(text)
-  const dialects = new Set<Dialect>()
-  if (labels.test(text) || signatures.size > 0) dialects.add('labels')
-  if (tags.test(text) && taggedTools.test(text)) dialects.add('tags')
-  if (json.test(text) && jsonTools.test(text) && !labelling.test(text)) dialects.add('json')
-  const runs = fenceWords.test(text) && running.test(text)
-  if (runs) dialects.add('code')
-  if (verbs.size > 1 && page.test(text) && paging.test(text)) dialects.add('page')
-  const likely = !runs && languages.size > 0 ? 'code' : undefined
+  const dialects = findDialects(text, { verbs, signatures })
+  const isHinted = languages.size > 0 || runsTags(text)
+  const likely = dialects.size === 0 && isHinted && !helpsPeople(text) ? 'code' : undefined
   return { dialects, likely, words, verbs, signatures, languages, keys: collect(text, quotedKey) }
 }
+
+/** Finds the dialects of instructions with signs of a harness: without one nothing is run. */
+function findDialects(
+  text: string,
+  { verbs, signatures }: Pick<TextFormat, 'verbs' | 'signatures'>,
+): Set<Dialect> {
+  const isReturned = returnsResults(text)
+  const isHarness = isReturned || listsTools(text) || signatures.size > 1
+  const isLabelled = labels.test(text) && (isHarness || signatures.size > 0)
+  const isPage = page.test(text) && paging.test(text) && usesPages(text)
+  const isJson = json.test(text) && jsonTools.test(text) && !labelling.test(text)
+  const isTagged = tags.test(text) && taggedTools.test(text)
+  const asked: Readonly<Record<Dialect, boolean>> = {
+    labels: isLabelled || signatures.size > 1,
+    tags: isTagged && (isHarness || tagsTools(text)),
+    json: isJson && (isHarness || showsCall(text)),
+    code: isReturned && fenceWords.test(text),
+    page: isPage && verbs.size > 1,
+  }
+  return new Set(everyDialect.filter((dialect) => asked[dialect]))
+}
+
+const everyDialect: readonly Dialect[] = ['labels', 'tags', 'json', 'code', 'page']
 
 /** Finds the languages of the blocks that run. */
 function findLanguages(text: string): Set<string> {
