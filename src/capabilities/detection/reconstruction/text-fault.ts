@@ -18,7 +18,7 @@ export function findTextFault(text: string, kind: ToolKind): ToolFault | null {
 
 /**
  * Tells whether the fault of a text is a guess: the output of a command or a reader, or of several
- * lines, that begins like an error, without an exit code, a wrapper or a traceback at its end. It
+ * lines, that begins like an error, or a verdict such as “REJECTED: …”, without an exit code, a wrapper or a traceback at its end. It
  * can be what was asked for, such as the lines that `grep ERROR` found.
  */
 export function isGuessedTextFault(text: string, kind: ToolKind): boolean {
@@ -28,6 +28,7 @@ export function isGuessedTextFault(text: string, kind: ToolKind): boolean {
   if (kind !== 'reader' && endsInTraceback(text, tail)) return false
   const message = head.trim()
   if (kind !== 'other') return !programErrors.some((error) => error.test(message))
+  if (guessedCode.test(message) || verdicts.some((verdict) => verdict.test(message))) return true
   return message.split('\n', maxReaderLines + 1).length > maxReaderLines
 }
 
@@ -98,15 +99,25 @@ const programErrors = [
   /^(?:\/?[\w./-]{1,60}: )(?:line \d{1,6}: |\d{1,6}: )?[^\n]{0,200}(?:command not found|not found|No such file or directory|Permission denied|Is a directory|Not a directory|cannot access|syntax error)/,
 ]
 
+/**
+ * Verdicts before a message. They can be about what was asked for, such as an application that was
+ * rejected; alone, or before a number, they are.
+ */
+const verdicts = [
+  /^(?:FAILED|FAILURE|REFUSED|REJECTED|DENIED)\s?[:–—-] ?(?!none\b|null\b|no\s*(?:$|[.,;]))(?=\p{L})/u,
+  /^(?:refused|denied)\s?: ?(?!none\b|null\b|no\s*(?:$|[.,;]))(?=\p{L})/iu,
+]
+const guessedCode = /^(?:FAILED|DENIED|REFUSED|REJECTED)_|^ERROR$/
+
 /** Openings of error messages: the name of an error and a colon, or phrases of tools and shells. */
 const beginnings = [
   /^(?:the )?(?:tool |execution |runtime |internal |unexpected |fatal |http |api |request )?error(?: code)?\s?(?:\(?\d{3}\)?)?\s?:(?!\s*(?:none|null|0|no|false|nil|n\/a)\s*(?:$|[.,;\n]))/i,
   /^[A-Za-z_][\w.]{0,80}(?:Error|Exception|Failure)(?: \[[A-Z_]{2,40}\])?\s?:(?!:)/,
   /^(?:uncaught )?(?:exception|panic|fatal)\s?:/i,
-  /^E(?!RRORS?\b)[A-Z]{3,20}: /,
-  /^(?:ERR|ERROR|INVALID|FAILED|DENIED|REFUSED|REJECTED)(?:_[A-Z0-9]+){1,6}\b/,
-  /^(?:ERROR|FAILED|FAILURE|REFUSED|REJECTED|DENIED)\b(?! ?[:=]? ?(?:0|none|null|no)\b)/,
-  /^(?:refused|denied)\s?:/i,
+  /^E(?:ACCES|ADDRINUSE|ADDRNOTAVAIL|AGAIN|AI_AGAIN|BADF|BUSY|CANCELED|CONN(?:ABORTED|REFUSED|RESET)|DQUOT|EXIST|FBIG|HOSTUNREACH|INTEGRITY|INVAL|IO|ISDIR|LOOP|MFILE|NAMETOOLONG|NETUNREACH|NFILE|NODEV|NOENT|NOMEM|NOSPC|NOTDIR|NOTEMPTY|NOTFOUND|NOTSUP|NXIO|PERM|PIPE|PROTO|RESOLVE|ROFS|SRCH|STALE|TIMEDOUT|XDEV): /,
+  /^(?:ERR|ERROR|INVALID|FAILED|DENIED|REFUSED|REJECTED)(?:_[A-Z0-9]+){1,6}\b(?!\s?[:=]\s?(?:\d+(?:[.,]\d+)?\s*(?:$|[^\s\p{L}\d])|none\b|null\b|no\s*(?:$|[.,;])|\[\]))/u,
+  /^ERROR\b(?! ?[:=]? ?(?:0|none|null|no)\b)(?! [\p{L} ]{1,60}[:=] ?\d)/u,
+  ...verdicts,
   /^error (?:executing|running|calling|invoking|reading|writing|opening|accessing|fetching|parsing|while|during|in tool)\b/i,
   /^(?:[A-Za-z]{2,20} )?error (?:code )?-?\d{1,6}\s?:/i,
   /^error from server\b/i,

@@ -115,6 +115,11 @@ describe('a guess', () => {
     expect(isGuess('Traceback (most recent call last):\n a\n b\n c\nnot the end')).toBe(true)
   })
 
+  test('is a verdict with a message', () => {
+    expect(isGuess('REJECTED: the income is too low')).toBe(true)
+    expect(isGuess('FAILED_JOBS: backup')).toBe(true)
+  })
+
   test('is not the word of the tool itself', () => {
     expect(isGuess('Error: no seats')).toBe(false)
     expect(isGuess('{"error":"no seats"}')).toBe(false)
@@ -135,6 +140,25 @@ test.each([
   ['ERRORS: 0', null],
   ['FAILED: 0', null],
   ['INVALID entries are marked', null],
+  ['FAILED_JOBS: 0', null],
+  ['FAILED_JOBS: 3, DONE_JOBS: 9', null],
+  ['REJECTED', null],
+  ['FAILED tests: 0, passed: 12', null],
+  ['ERROR_COUNT: 0', null],
+  ['ERROR lines: 0', null],
+  ['INVALID_ROWS: 0, VALID_ROWS: 12', null],
+  ['Refused: 3 parcels, delivered: 40', null],
+  ['DENIED claims this month: 12', null],
+  ['EMAIL: ida@firm.example', null],
+  ['EXPECTED: 5', null],
+  ['EVENTS: none', null],
+  ['EUROPE: 5', null],
+  ['ESTIMATE: 5 days', null],
+  ['ENOENT: no such file', 'error'],
+  ['EACCES: permission denied', 'error'],
+  ['EEXIST: file exists', 'error'],
+  ['ECONNREFUSED: port 80', 'outage'],
+  ['FAILED: the disk is full', 'error'],
 ])('codes of refusals: %s', (text, expected) => {
   expect(fault(text)).toBe(expected)
 })

@@ -7,6 +7,7 @@ import {
   mentions,
   placeOf,
   readDialogues,
+  readStatements,
   toContextDraft,
 } from '../../facts/index.ts'
 import type { HistoryBreak, Message, TaskRun } from '../../reconstruction/index.ts'
@@ -50,11 +51,11 @@ function toFinding(run: TaskRun, dialogue: Dialogue, broken: HistoryBreak): Find
   return [
     toContextDraft(run, {
       type: 'constraint_dropped',
-      severity: 'medium',
+      severity: 'low',
       topic: first.slot,
       summary: `A summary replaced ${broken.lost.length} messages and left out a rule: “${first.quote}”.`,
       original_context: first.quote,
-      violation: 'The history that the model saw afterwards has no word of the rule.',
+      violation: 'The history that the model saw afterwards does not state the rule as given.',
       original: first.place,
       steps,
       begins_at: placeOf(call),
@@ -65,7 +66,7 @@ function toFinding(run: TaskRun, dialogue: Dialogue, broken: HistoryBreak): Find
   ]
 }
 
-/** Returns the lasting rules in the replaced messages of which the new history has no word. */
+/** Returns the lasting rules in the replaced messages that the new history does not state. */
 function findDropped(
   run: TaskRun,
   { answers, messages }: Dialogue,
@@ -91,15 +92,41 @@ function findDropped(
 }
 
 /** Tells whether a message mentions a rule in its own or in other words. */
-function hasWordOf(rule: MemoryEntry, { text }: Message): boolean {
+function hasWordOf(rule: MemoryEntry, message: Message): boolean {
+  const { text } = message
+  if (statesAgain(rule, message) || isInOtherWords(rule, text)) return true
   // Codes of languages are short words of others: “so” is also Somali.
   const about = rule.kind === 'language' ? (text.match(/\p{L}{4,}/gu) ?? []).join(' ') : text
   if (text.includes(rule.quote) || isAbout(rule, about)) return true
-  if (rule.value.length >= value_chars_min && mentions(text, rule.value)) return true
+  const value = rule.value.replaceAll(/^[^\p{L}\p{N}]+|[^\p{L}\p{N}]+$/gu, '')
+  if (value.length >= value_chars_min && mentions(text, value)) return true
   const words = ruleWords(rule)
   return words.length > 0 && words.filter((word) => mentions(text, word)).length * 2 > words.length
 }
 
+/** Tells whether a message, read as rules, has one about the same thing. */
+function statesAgain({ slot }: MemoryEntry, message: Message): boolean {
+  const said: Message = { ...message, role: 'system', is_harness: false }
+  return readStatements(said).statements.some((statement) => statement.slot === slot)
+}
+
+/** Tells whether a text has what a rule of its kind has in any wording: a number, a sign, a code. */
+function isInOtherWords({ kind, slot, value }: MemoryEntry, text: string): boolean {
+  if (kind === 'length') {
+    const numbers = value.match(/\d+/g) ?? []
+    return numbers.length > 0 && numbers.every((number) => wordsOf(text).includes(number))
+  }
+  if (kind === 'language') return wordsOf(text).includes(value.toUpperCase())
+  if (slot.startsWith('sign:')) return text.includes(`"${slot.slice('sign:'.length)}"`)
+  return slot === 'bullets' && flowing.test(text)
+}
+
+function wordsOf(text: string): string[] {
+  return text.match(/[\p{L}\p{N}]+/gu) ?? []
+}
+
+const flowing =
+  /\b(?:flowing text|running text|prose|paragraphs?|full sentences|flie(?:ß|ss)text|lists?)\b/i
 const value_chars_min = 3
 const words_max = 12
 

@@ -17,7 +17,7 @@ test('an action whose tool was never called', () => {
   expect(findingsOf(claimedNotCalled, run)).toMatchObject([
     {
       type: 'claimed_not_called',
-      severity: 'medium',
+      severity: 'low',
       start_step: 1,
       evidence: { tool: 'cancel_membership', calls: 0 },
     },
@@ -26,6 +26,13 @@ test('an action whose tool was never called', () => {
   expect(findingsOf(claimedNotCalled, passive)).toMatchObject([
     { evidence: { tool: 'send_letter' } },
   ])
+})
+
+test('is medium only if nothing at all was called in the turn', () => {
+  const run = agentRun('nothing', { tools })
+    .user('Cancel my membership.')
+    .assistant("I've cancelled your membership.")
+  expect(findingsOf(claimedNotCalled, run)).toMatchObject([{ severity: 'medium' }])
 })
 
 test('five of which two were dealt with', () => {
@@ -61,7 +68,7 @@ test('a call after the claim lowers the severity', () => {
     .user('Are you sure?')
     .tool({ name: 'cancel_membership', args: { no: '5120' } }, 'ok')
     .assistant('Yes.')
-  expect(findingsOf(claimedNotCalled, run)).toMatchObject([{ severity: 'low', recovered: true }])
+  expect(findingsOf(claimedNotCalled, run)).toMatchObject([{ severity: 'info', recovered: true }])
 })
 
 describe('healthy twins', () => {
@@ -99,6 +106,53 @@ describe('healthy twins', () => {
       .tool(member, '{"no":"5120","state":"cancelled on request"}')
       .assistant('Your membership has been cancelled.')
     expect(findingsOf(claimedNotCalled, run)).toEqual([])
+  })
+
+  const once = (tool: string, answer: string, name = answer) =>
+    agentRun(name, { tools: ['get_order', tool] })
+      .user('Go on, please.')
+      .assistant(answer)
+
+  test.each([
+    ['create_itinerary', "I've created an itinerary for you: Day 1 Rome, day 2 Naples."],
+    ['create_plan', "I've created a plan.\n\n- Monday: rest\n- Tuesday: run"],
+    ['update_email', "I've updated the email: Dear Sir, we thank you."],
+  ])('the answer has the text itself: %s', (tool, answer) => {
+    expect(findingsOf(claimedNotCalled, once(tool, answer))).toEqual([])
+  })
+
+  test.each(['{"status":"canceled"}', '{"Status":"storniert"}'])('a result has %s', (result) => {
+    const run = agentRun(result, { tools: ['get_order', 'cancel_order'] })
+      .user('Where is order 55?')
+      .user('I wait for it.')
+      .tool({ name: 'get_order', args: { id: 55 } }, result)
+      .assistant('Order 55 has been cancelled because it was not paid.')
+    expect(findingsOf(claimedNotCalled, run)).toEqual([])
+  })
+
+  test.each([
+    [{ name: 'api_request', args: { method: 'POST', path: '/orders/55/cancel' } }, 'ok'],
+    [{ name: 'delegate', args: { to: 'desk' } }, 'Cancellation complete.'],
+  ])('it was done another way: %j', (call, result) => {
+    const run = agentRun(call.name, { tools: [call.name, 'cancel_order'] })
+      .user('Cancel order 55.')
+      .tool(call, result)
+      .assistant("I've cancelled order 55.")
+    expect(findingsOf(claimedNotCalled, run)).toEqual([])
+  })
+
+  test('a list in an argument, and one that was cancelled before', () => {
+    const list = agentRun('list', { tools: ['cancel_orders'] })
+      .user('Cancel my three orders.')
+      .tool({ name: 'cancel_orders', args: { order_ids: '1,2,3' } }, 'ok')
+      .assistant('All three orders have been cancelled.')
+    expect(findingsOf(claimedNotCalled, list)).toEqual([])
+    const before = agentRun('before', { tools: ['get_order', 'cancel_order'] })
+      .user('Cancel my two orders.')
+      .tool({ name: 'get_order', args: { order_id: 1 } }, '{"order_id":1,"status":"cancelled"}')
+      .tool({ name: 'cancel_order', args: { order_id: 2 } }, 'ok')
+      .assistant('Your two orders have been cancelled.')
+    expect(findingsOf(claimedNotCalled, before)).toEqual([])
   })
 
   test('the request declares no such tool', () => {

@@ -10,6 +10,7 @@ import {
   callOf,
   cutText,
   type DoneClaim,
+  effectOfTool,
   findDoneClaims,
   natureOfTool,
   noWaste,
@@ -18,6 +19,8 @@ import {
   readClaimedCount,
   remember,
   toFailureDraft,
+  turnsOf,
+  usesOfSteps,
   wordsOfTool,
 } from '../../facts/index.ts'
 import type { Step, TaskRun, ToolUse } from '../../reconstruction/index.ts'
@@ -75,6 +78,8 @@ function findShortfall(run: TaskRun, step: Step, { claim, before }: CheckedClaim
   if (things.size === 0 || things.size >= claimed.count || about.some(hasSeveral)) return []
   const names = new Set(about.map(({ name }) => name))
   if (done.some(({ name }) => !names.has(name))) return []
+  // Some can have been done before, as another result says.
+  if (before.some((use) => !about.includes(use) && says(use.result, claim.participle))) return []
   const [tool = ''] = names
   const count = `${things.size} of ${claimed.count}`
   return [
@@ -92,9 +97,11 @@ function findAbsence(run: TaskRun, step: Step, { claim, before }: CheckedClaim):
   const [tool] = tools
   if (tool === undefined) return findUncheckedClaim(run, step, { claim, before })
   if (before.some((use) => mayHaveDone(use, claim)) || isStated(run, step, claim)) return []
+  if (givesText(step, claim)) return []
   return [
     toFinding(run, step, {
       ...{ claim, tool, uses: [], confidence: claim.isOwn ? 0.85 : 0.75 },
+      severity: isTurnWithoutCalls(run, step) ? 'medium' : 'low',
       summary: `The answer claims an action (“${cutText(claim.sentence, quote_chars_max)}”), but “${tool}” was never called.`,
     }),
   ]
@@ -145,25 +152,68 @@ function isToolOf(name: string, { verb, sentence }: DoneClaim): boolean {
 
 /** Tells whether a call can be the claimed action, under any name: a change of the same turn too. */
 function mayHaveDone(use: ToolUse, { verb }: DoneClaim): boolean {
-  return wordsOfTool(use.name).includes(verb) || isChange(use)
+  const words = wordsOfTool(use.name)
+  return words.includes(verb) || isChange(use) || words.some((word) => carriers.has(word))
 }
+
+/** Words of tools that hand a task to others. */
+const carriers = new Set(
+  'delegate delegation agent subagent assistant task dispatch invoke workflow handover'.split(' '),
+)
+
+function isTurnWithoutCalls(run: TaskRun, step: Step): boolean {
+  const turn = run.threads
+    .flatMap((thread) => turnsOf(run, thread))
+    .find((steps) => steps.includes(step))
+  return turn !== undefined && usesOfSteps(run, turn).length === 0
+}
+
+/** Tells whether the answer itself has the text that it says was made: “a plan for you: day 1 …”. */
+function givesText({ text }: Step, { verb, sentence }: DoneClaim): boolean {
+  if (!makingVerbs.has(verb)) return false
+  const answer = (text ?? '').toLowerCase().replaceAll('’', "'")
+  const at = answer.indexOf(sentence)
+  return at >= 0 && /:(?=\s)|\n\s*(?:[-*•>#|]|\d+[.)])|```|\n\n[\s\S]{80}/.test(answer.slice(at))
+}
+
+const makingVerbs = new Set(
+  'create make write update change modify add schedule file replace set put extend'.split(' '),
+)
 
 function isChange(use: ToolUse): boolean {
   const { isEffect, isShell, isEnd } = natureOfTool(use.name)
-  return isEffect || isShell || isEnd
+  return isEffect || isShell || isEnd || effectOfTool(use) === 'changes'
 }
 
-/** Tells whether a tool's result, the system or the user said that it was done. */
+/** Tells whether a tool's result, the history, the system or the user said that it was done. */
 function isStated(run: TaskRun, step: Step, { participle, isOwn }: DoneClaim): boolean {
-  const said = run.messages.filter(({ call, role }) => call <= step.call && role !== 'assistant')
+  const said = run.messages.filter(
+    (message) =>
+      message.call <= step.call && (message.role !== 'assistant' || message.step === null),
+  )
   const last = said.findLast(({ role }) => role === 'user')
   if (!isOwn && (last?.text.includes('?') ?? false)) return true
-  const form = new RegExp(`(?<!\\p{L})${participle}(?!\\p{L})`, 'iu')
   return (
-    said.some(({ text }) => form.test(text)) ||
-    run.tools.some(({ result }) => result !== null && form.test(result))
+    said.some(({ text }) => says(text, participle)) ||
+    run.tools.some(
+      ({ result }) => says(result, participle) || (!isOwn && foreignState.test(result ?? '')),
+    )
   )
 }
+
+function says(text: string | null, participle: string): boolean {
+  const form = new RegExp(`(?<!\\p{L})${oneSpelling(participle)}(?!\\p{L})`, 'iu')
+  return text !== null && form.test(oneSpelling(text))
+}
+
+/** Returns one spelling of “cancelled” and “canceled”. */
+function oneSpelling(text: string): string {
+  return text.replaceAll(/celled/gi, 'celed')
+}
+
+/** States of a thing in a result, in other languages. */
+const foreignState =
+  /"\w*(?:stat(?:e|us|o)|zustand|estado|état)"\s*:\s*"(?:\p{L}*(?:iert|ogen|sandt|ado|ada|ato|ata|é|ée)|gesendet|erledigt|fertig|betaald|geannuleerd|verzonden)"/iu
 
 /** Words of a call: its tool's name and the names of its arguments. */
 function wordsOfUse(use: ToolUse): string[] {
@@ -181,9 +231,17 @@ function identityOf(use: ToolUse, stem: string): string {
 /** Tells whether one call was about several things: a list, or a count. */
 function hasSeveral(use: ToolUse): boolean {
   return Object.values(argumentsOf(use)).some(
-    (value) => Array.isArray(value) || (typeof value === 'number' && value > 1),
+    (value) =>
+      Array.isArray(value) ||
+      (typeof value === 'object' && value !== null) ||
+      (typeof value === 'number' && value > 1) ||
+      (typeof value === 'string' && listOfWords.test(value.slice(0, list_chars_max))),
   )
 }
+
+const list_chars_max = 500
+/** Short words between commas: `1,2,3`. */
+const listOfWords = /^\s*[\w@.#-]+\s*[,;\n]\s*[\w@.#-]+/
 
 const stem_chars = 5
 

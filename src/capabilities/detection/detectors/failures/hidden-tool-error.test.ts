@@ -13,7 +13,12 @@ function deploy(result: string, end: string) {
 test('reports the text of a tool that ends the task', () => {
   const run = deploy('deploy.sh: FAILED, rolled back', 'Release 4.2 is now running on web-7.')
   expect(findingsOf(hiddenToolError, run)).toMatchObject([
-    { severity: 'medium', start_step: 1, evidence: { tool: 'run_command', failed_step: 0 } },
+    {
+      severity: 'low',
+      summary: expect.stringContaining('reads like a failure'),
+      start_step: 1,
+      evidence: { tool: 'run_command', failed_step: 0 },
+    },
   ])
 })
 
@@ -31,6 +36,53 @@ test.each([
   ],
 ])('%s is healthy', (_name, result, end) => {
   expect(findingsOf(hiddenToolError, deploy(result, end))).toEqual([])
+})
+
+test.each([
+  'The release was rolled back on web-7.',
+  'web-7 is down after the deployment.',
+  'De uitrol naar web-7 is teruggedraaid.',
+  'Die Ausrollung auf web-7 ist fehlgeschlagen.',
+  'El despliegue en web-7 ha sido revertido.',
+])('an honest report is healthy: %s', (end) => {
+  expect(findingsOf(hiddenToolError, deploy('deploy.sh: FAILED, rolled back', end))).toEqual([])
+})
+
+test.each([
+  ['run_command', { command: 'build web-7' }, 'Build finished. 0 invalid files.'],
+  [
+    'run_command',
+    { command: 'git commit web-7 "fix failed login"' },
+    '[main 1a2b] fix failed login',
+  ],
+  ['create_ticket', { title: 'payment declined' }, '{"id":"web-7","title":"payment declined"}'],
+  ['create_booking', { room: 'web-7' }, '{"booking":"web-7","invoice":"unpaid"}'],
+])('a success that has words of failure is healthy: %s %j', (name, args, result) => {
+  const run = agentRun(result, { tools: [name, 'finish_task'] })
+    .user('Do it for web-7.')
+    .tool({ name, args }, result)
+    .assistant({ calls: [{ name: 'finish_task', args: { result: 'web-7 is created and done.' } }] })
+  expect(findingsOf(hiddenToolError, run)).toEqual([])
+})
+
+test('one of several that failed and is told, and a file that another tool removed, are healthy', () => {
+  const send = (to: string) => ({ name: 'send_mail', args: { to: `${to}@firm.example` } })
+  const mails = (end: string) =>
+    agentRun(end, { tools: ['send_mail'] })
+      .user('Invite Ida, Ole and Tim.')
+      .tool(send('ida'), '{"error":"mailbox is full"}')
+      .tool(send('ole'), 'ok')
+      .tool(send('tim'), 'ok')
+      .assistant(end)
+  const told = "Invitations were sent to Ole and Tim. Ida's mailbox is full, so please call her."
+  expect(findingsOf(hiddenToolError, mails(told))).toEqual([])
+  expect(findingsOf(hiddenToolError, mails('Invitations were sent to Ole and Tim.'))).toEqual([])
+  const files = agentRun('files', { tools: ['delete_file', 'remove_path'] })
+    .user('Delete /x/a.txt.')
+    .tool({ name: 'delete_file', args: { path: '/x/a.txt' } }, '{"error":"file is locked"}')
+    .tool({ name: 'remove_path', args: { target: 'a.txt' } }, 'removed')
+    .assistant('/x/a.txt is now deleted.')
+  expect(findingsOf(hiddenToolError, files)).toEqual([])
 })
 
 test('a later success of the same thing makes it good', () => {

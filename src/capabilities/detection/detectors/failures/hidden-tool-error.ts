@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { objectFrom, parsedJson } from '../../../../kernel/json-values.ts'
 import type { Detector, FindingDraft } from '../../contract.ts'
 import {
   argumentsOf,
@@ -97,7 +98,8 @@ function findHidden({ text, uses, isEnd }: Summary): Hidden | undefined {
     // That claim is one of `false_success`.
     if (isUsual && (isLast || natureOfTool(failed.name).isEffect)) continue
     if (isMadeGood(failed, uses.slice(at + 1))) continue
-    const claim = sentences.find((sentence) => saysDone(sentence, failed, isLast))
+    const hasSucceeded = uses.some((use) => use.name === failed.name && isDone(use))
+    const claim = sentences.find((sentence) => saysDone(sentence, { failed, isLast, hasSucceeded }))
     if (claim !== undefined) return { failed, claim }
   }
   return undefined
@@ -106,9 +108,10 @@ function findHidden({ text, uses, isEnd }: Summary): Hidden | undefined {
 const result_chars_max = 600
 /** Reports of failure, where a tool does not report an error. */
 const failedWords =
-  /\b(?:declined|rejected|refused|denied|failed|rolled back|unpaid|not (?:sent|saved|created|booked|paid)|no space left|is (?:offline|locked|full)|invalid)\b/i
+  /(?<!\b(?:0|no|none|zero|never) (?:\w+ )?)\b(?:declined|rejected|refused|denied|failed|rolled back|not (?:sent|saved|created|booked|paid)|no space left|is (?:offline|locked|full)|invalid)\b(?!\w*(?: \w+)?["']?\s?[:=]\s?["']?(?:0|none|null|no|false|\[\])(?![\w.]))/gi
 
-function isFailed({ fault, result, is_answered }: ToolUse): boolean {
+function isFailed(use: ToolUse): boolean {
+  const { fault, result, is_answered } = use
   if (
     !is_answered ||
     result === null ||
@@ -119,22 +122,54 @@ function isFailed({ fault, result, is_answered }: ToolUse): boolean {
   if (fault === 'error') return true
   if (fault === 'outage')
     return /\b(?:offline|unavailable|refused)\b/i.test(result.slice(0, result_chars_max))
-  return result.length <= result_chars_max && failedWords.test(result)
+  return result.length <= result_chars_max && saysFailed(use, result)
+}
+
+/** Tells whether a result has a word of failure that is neither a count of zero nor an argument. */
+function saysFailed(use: ToolUse, result: string): boolean {
+  const given = (use.arguments ?? '').toLowerCase()
+  const words = outcomeOf(result).match(failedWords) ?? []
+  return words.some((word) => !given.includes(word.toLowerCase()))
+}
+
+/** Returns the part of a result that tells its outcome: of an object, the values of such keys. */
+function outcomeOf(result: string): string {
+  const object = objectFrom(parsedJson(result))
+  if (object === undefined) return result
+  return Object.entries(object)
+    .filter(([key]) => outcomeKey.test(key))
+    .map(([, value]) => (typeof value === 'string' ? value : JSON.stringify(value)))
+    .join('\n')
+}
+
+const outcomeKey = /^(?:status|state|outcome|result|message|msg|errors?|reason|details?)$/i
+
+function isDone(use: ToolUse): boolean {
+  return use.is_answered && !isFailed(use)
+}
+
+/** Tells whether the tool itself reported the error: by a flag, an exit code or a status. */
+function isReported({ fault, is_guessed = false }: ToolUse): boolean {
+  return fault !== null && !is_guessed
 }
 
 /** Words of a text that admits that not all went well, and of a sentence that claims nothing. */
 const admission =
-  /\b(?:fail\w*|errors?|unable|cannot|can't|couldn't|could not|unfortunately|however|problem|issue|declined|denied|rejected|refused|offline|instead)\b|\b(?:was|were|has|have|is|are|did|does|do)(?: not\b|n't\b)|\bno longer\b|\bstill\b/i
+  /\b(?:fail\w*|errors?|unable|cannot|can't|couldn't|could not|unfortunately|however|problem|issue|declined|denied|rejected|refused|offline|instead|rolled back|reverted|down|bounced|out of|full|locked|unpaid|missing|stuck|pending|unavailable|unreachable|fehlgeschlagen|gescheitert|leider|abgelehnt|kein\w*|geen|aucune?|impossible|refusée?|não|zurückgerollt|nicht|mislukt|helaas|teruggedraaid|geweigerd|niet|fallado|rechazad[oa]|revertid[oa]|purtroppo|fallit[oa]|falhou|malheureusement)\b|\béchou|\bfall[óo]\b|\bcaíd[oa]|\bno (?:se|pud|fue|está|ha|hay|funcion)|\b(?:was|were|has|have|is|are|did|does|do)(?: not\b|n't\b)|\bno longer\b|\bstill\b/i
 const doubt =
   /\?\s*$|\b(?:no|not|nothing|never|none|only|without|if|once|when|would|could|should|may|might|try|please)\b/i
 const done =
   /\b(?:is|are|was|were|has|have|been|now|done|complete\w*|finished|gone through|all set|successfully|exists?)\b/i
 
+/** The failed use of a claim; `hasSucceeded`: its tool succeeded for something else. */
+type Attempt = { failed: ToolUse; isLast: boolean; hasSucceeded: boolean }
+
 /** Tells whether a sentence claims what a failed use should have done. */
-function saysDone(sentence: string, failed: ToolUse, isLast: boolean): boolean {
+function saysDone(sentence: string, { failed, isLast, hasSucceeded }: Attempt): boolean {
   const lower = sentence.toLowerCase()
   const verbs = wordsOfTool(failed.name).flatMap((word) => pastForms[word] ?? [])
-  if (verbs.some((verb) => new RegExp(`\\b${verb}\\b`).test(lower))) return true
+  const isOfAll = !hasSucceeded || /\b(?:all|both|each|every\w*)\b/.test(lower)
+  if (isOfAll && verbs.some((verb) => new RegExp(`\\b${verb}\\b`).test(lower))) return true
   if (!done.test(lower)) return false
   const named = isLast
     ? [...objectsOf(failed), ...findObjects(failed.result ?? '')]
@@ -178,33 +213,42 @@ const object_chars_max = 2_000
 
 /** Tells whether a later use did what the failed one should have done. */
 function isMadeGood(failed: ToolUse, later: readonly ToolUse[]): boolean {
-  const objects = objectsOf(failed)
+  const objects = withNames(objectsOf(failed))
   return later.some((use) => {
-    if (isFailed(use) || !use.is_answered) return false
+    if (!isDone(use)) return false
     if (use.sig === failed.sig) return true
-    const others = new Set(objectsOf(use))
+    const others = new Set(withNames(objectsOf(use)))
     const isShell = natureOfTool(failed.name).isShell
     if (use.name === failed.name && !isShell && objects.length === 0) return true
     return objects.some((object) => others.has(object))
   })
 }
 
+/** Adds the last parts of paths: `a.txt` of `/x/a.txt`. */
+function withNames(objects: readonly string[]): string[] {
+  return objects.flatMap((object) => [object, ...findObjects(object.split('/').at(-1) ?? '')])
+}
+
 const quote_chars_max = 120
 
 function toFinding(run: TaskRun, step: number, { failed, claim }: Hidden): FindingDraft {
   const [said] = placesOfSteps(run, [step])
+  const isCertain = isReported(failed)
+  const outcome = isCertain
+    ? `“${failed.name}” failed and was not repeated with success`
+    : `the result of “${failed.name}” reads like a failure`
   return toFailureDraft({
     type: 'hidden_tool_error',
-    severity: 'medium',
+    severity: isCertain ? 'medium' : 'low',
     recovered: false,
     began: said ?? failed.asked_by,
     topic: `${failed.index}`,
-    summary: `The summary says “${cutText(claim, quote_chars_max)}” though “${failed.name}” failed and was not repeated with success.`,
+    summary: `The summary says “${cutText(claim, quote_chars_max)}” though ${outcome}.`,
     start_step: step,
     end_step: step,
     places: [...(said === undefined ? [] : [said]), ...placesOfUses([failed])],
     waste: noWaste,
-    confidence: 0.8,
+    confidence: isCertain ? 0.8 : 0.6,
     evidence: {
       claim: cutText(claim),
       tool: failed.name,
