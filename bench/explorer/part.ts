@@ -8,7 +8,10 @@ import {
   openClickHouseRecordStore,
   openClickHouseStore,
 } from '../../src/capabilities/storage/index.ts'
-import { findCriticalPath, longestRoot } from '../../src/capabilities/traces/critical-path/find-path.ts'
+import {
+  findCriticalPath,
+  longestRoot,
+} from '../../src/capabilities/traces/critical-path/find-path.ts'
 import { findSlack } from '../../src/capabilities/traces/critical-path/find-slack.ts'
 import { traceRoutes } from '../../src/capabilities/traces/index.ts'
 import { buildTree } from '../../src/capabilities/traces/tree/build-tree.ts'
