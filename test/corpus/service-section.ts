@@ -15,8 +15,8 @@ export function serviceScore(): RunScore {
 
 /** The figures on runs that were kept aside, measured on 2026-11-29; they are not in this repository. */
 const blind: Readonly<Record<string, string>> = {
-  medium: '4 of 139',
-  low: '69 of 139',
+  medium: '2 of 139',
+  low: '68 of 139',
   altered_value: '6 of 6',
   asked_again: '0 of 6',
   claimed_never_called: '0 of 8',
