@@ -15,7 +15,13 @@ let copy: string
 beforeAll(async () => {
   copy = await mkdtemp(join(tmpdir(), 'looptrace-guide-'))
   const tests = ['corpus', 'support', 'fixtures/emissions', 'tools/emissions']
-  const parts = ['src', 'scripts', 'bench', 'docs/reference', ...tests.map((part) => `test/${part}`)]
+  const parts = [
+    'src',
+    'scripts',
+    'bench',
+    'docs/reference',
+    ...tests.map((part) => `test/${part}`),
+  ]
   for (const part of parts) {
     await cp(join(repository, part), join(copy, part), { recursive: true })
   }

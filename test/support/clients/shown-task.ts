@@ -65,7 +65,7 @@ export async function readTask(
   const conversationShown = talked as ShownTask['conversation']
   return {
     task: withoutVerdict(one),
-    timeline: timeline as ShownTask['timeline'],
+    timeline: withoutFindings(timeline as ShownTask['timeline']),
     listed: withoutVerdict(named(tasks?.['tasks'], 'task_id', task_id)),
     conversation: { ...conversationShown, tasks: conversationShown.tasks.map(withoutVerdict) },
     listed_conversation: named(talks?.['conversations'], 'external_id', conversation),
@@ -73,7 +73,13 @@ export async function readTask(
   }
 }
 
-/** Verdicts are written asynchronously, so two reads of a task may differ in the verdict only. */
+/** Findings are written asynchronously like verdicts, so two reads may differ in them too. */
+function withoutFindings(timeline: ShownTask['timeline']): ShownTask['timeline'] {
+  const entries = timeline.entries.map(({ findings: _findings, ...entry }) => entry)
+  return { ...timeline, entries }
+}
+
+/** Verdicts are written asynchronously, so two reads of a task may differ in the verdict. */
 function withoutVerdict(task: Shown | undefined): Shown {
   const { verdict: _verdict, ...shown } = task ?? {}
   return shown
