@@ -149,11 +149,9 @@ function pickChildren(
 
 /**
  * Adds to the picked children, the last first, the parts of other children that ran between them; of
- * several the first to start. `beside` is sorted by end, the last first. Takes linear time. Adds
- * nothing to a parent without an observation (the roots of a task), because it waited for nothing.
+ * several the first to start. `beside` is sorted by end, the last first. Takes linear time.
  */
 function fillGaps(parent: Span, picked: readonly Span[], beside: readonly Span[]): Span[] {
-  if (parent.node.row === null) return [...picked]
   const pieces: Span[] = []
   const others: Others = { beside, at: 0, earliest: undefined }
   let cursor = parent.end

@@ -148,10 +148,12 @@ describe('on_path', () => {
     expect(onPath(outlineOf(calls))).toEqual(['first'])
   })
 
-  test('of a task leaves out a root beside a longer one, also the first', () => {
-    const beside = rowOf({ id: 'beside', trace_id: one, at: 0, took: 5 })
+  test('of a task leaves out a root while a longer one ran, and has it for the time between', () => {
+    const inside = rowOf({ id: 'inside', trace_id: one, at: 3, took: 5 })
     const longer = rowOf({ id: 'longer', trace_id: other, at: 2, took: 8 })
-    expect(onPath(outlineOf([beside, longer], true))).toEqual(['longer'])
+    const earlier = rowOf({ id: 'earlier', trace_id: one, at: 0, took: 5 })
+    expect(onPath(outlineOf([inside, longer], true))).toEqual(['longer'])
+    expect(onPath(outlineOf([earlier, longer], true))).toEqual(['earlier', 'longer'])
   })
 
   test('of one root is the same either way', () => {
