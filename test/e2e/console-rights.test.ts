@@ -113,6 +113,7 @@ test('a retention policy is saved after a dry run, and not over the change of an
   await observations.fill('90')
   await save.click()
   await page.getByText('The policy is saved.').waitFor()
+  await page.getByText('The policy is saved.').waitFor({ state: 'hidden' })
   const other = await page.context().newPage()
   await other.goto(page.url())
   for (const one of [page, other]) {

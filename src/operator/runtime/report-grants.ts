@@ -2,7 +2,7 @@ import type { Logger } from '../../platform/telemetry/index.ts'
 import type { Installation } from '../installation.ts'
 import type { ServiceClient } from '../service/service-client.ts'
 import type { GrantBook } from '../tenancy/grant-book.ts'
-import { grantReport } from '../tenancy/grant-report.ts'
+import { grantReport, grants_max } from '../tenancy/grant-report.ts'
 import type { Presence } from './presence.ts'
 import type { Timing } from './timing.ts'
 
@@ -21,13 +21,19 @@ type ReportOptions = {
 
 /**
  * Reports the grants in force to the service, which shows them to the administrators of each
- * project: all of them after a change, and every five minutes. A report that fails is repeated, and
- * delays nothing else. Runs until the signal aborts.
+ * project: the first 1,000 by name after a change, and every five minutes. A report that fails is
+ * repeated, and delays nothing else. Runs until the signal aborts.
  */
 export async function reportGrants(options: ReportOptions, signal: AbortSignal): Promise<void> {
   const { presence, service, timing, logger } = options
   let last = { text: '', at_ms: 0, failure: '' }
+  let isCut = false
   const round = async (installation: Installation) => {
+    const left_out = options.book.all().length - grants_max
+    if (left_out > 0 && !isCut) {
+      logger.warn({ left_out }, 'the service shows only the first 1,000 grants by name')
+    }
+    isCut = left_out > 0
     const body = grantReport(options.book, installation.cluster)
     const [text, now_ms] = [JSON.stringify(body), timing.clock.now_ms()]
     if (text === last.text && now_ms - last.at_ms < repeat_ms) return

@@ -1,8 +1,10 @@
 import type { Grant, LabelSelector } from './grant.ts'
 import type { GrantBook } from './grant-book.ts'
 
-/** Maximum grants of a report, and namespaces of a grant in it. The service refuses a longer report. */
-const [grants_max, namespaces_max] = [1_000, 50]
+/** Maximum grants of a report: the service refuses a longer one. */
+export const grants_max = 1_000
+/** Namespaces of a grant in a report. */
+const namespaces_max = 50
 
 /** Returns the body of a report: the first 1,000 grants by name, each with its first 50 namespaces. */
 export function grantReport(book: Pick<GrantBook, 'all' | 'select'>, cluster: string) {

@@ -37,7 +37,9 @@ const grantFields = {
   namespace_count: z.int().min(0).describe('Number of all these namespaces.'),
   selector: selectorField
     .nullable()
-    .describe('Label selector of the namespaces, as in kubectl. null: the grant names them.'),
+    .describe(
+      'Label selector of the namespaces, as in kubectl, cut at 4,096 characters. null: the grant names them.',
+    ),
   kinds: wordsField.describe('Kinds whose resources may name the project.'),
   scopes: wordsField.describe('Scopes that service accounts may have at most.'),
   roles: wordsField.describe('Roles that members may have at most.'),
@@ -49,8 +51,8 @@ const grantFields = {
 }
 
 /**
- * PUT /api/v2/access/installations/{installation_id}/grants: all grants of a cluster, in place of
- * those that its operator reported before. Only for operators. The grants are shown; what they allow
+ * PUT /api/v2/access/installations/{installation_id}/grants: the grants of a cluster, the first 1,000
+ * by name, in place of those that its operator reported before. Only for operators. The grants are shown; what they allow
  * is decided in the cluster.
  */
 export function putInstallationGrants({ db, clock }: Access): Route {
@@ -58,7 +60,7 @@ export function putInstallationGrants({ db, clock }: Access): Route {
     method: 'PUT',
     url: '/api/v2/access/installations/{installation_id}/grants',
     id: 'putInstallationGrants',
-    summary: 'Report the ProjectGrants of a cluster',
+    summary: 'Report the ProjectGrants of a cluster, the first 1,000 by name',
     auth: 'jwt',
     scope: { level: 'user', operator: true },
     // An operator repeats it every few minutes. The cluster's own audit log has the changes.
