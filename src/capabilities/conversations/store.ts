@@ -2,6 +2,7 @@ import type { SortPosition } from '../../model/list-query.ts'
 import {
   afterPosition,
   allOf,
+  countUpTo,
   type Kysely,
   type Selectable,
   sql,
@@ -64,18 +65,8 @@ export async function countConversations(
   filter: ConversationFilter,
   limit: number,
 ): Promise<number> {
-  const counted = await db
-    .selectFrom((eb) =>
-      eb
-        .selectFrom('conversations')
-        .select('conversation_id')
-        .where(allOf(conditionsOf(projectId, filter)))
-        .limit(limit)
-        .as('found'),
-    )
-    .select((eb) => eb.fn.countAll<number>().as('conversations'))
-    .executeTakeFirstOrThrow()
-  return counted.conversations
+  const found = db.selectFrom('conversations').where(allOf(conditionsOf(projectId, filter)))
+  return countUpTo(db, found.select('conversation_id'), limit)
 }
 
 /** Returns one conversation, or undefined. Throws `store_unavailable`. */

@@ -2,6 +2,7 @@ import { noScore, type SortPosition } from '../../model/list-query.ts'
 import {
   afterPosition,
   allOf,
+  countUpTo,
   type Fragment,
   type Kysely,
   sql,
@@ -137,18 +138,8 @@ export async function countTasks(
   filter: TaskFilter,
   limit: number,
 ): Promise<number> {
-  const counted = await db
-    .selectFrom((eb) =>
-      eb
-        .selectFrom('tasks')
-        .select('task_id')
-        .where(allOf(conditionsOf(projectId, filter)))
-        .limit(limit)
-        .as('found'),
-    )
-    .select((eb) => eb.fn.countAll<number>().as('tasks'))
-    .executeTakeFirstOrThrow()
-  return counted.tasks
+  const found = db.selectFrom('tasks').where(allOf(conditionsOf(projectId, filter)))
+  return countUpTo(db, found.select('task_id'), limit)
 }
 
 /** Numbers of tasks by state; `stalled` tasks also count as `running`. */

@@ -25,7 +25,7 @@ export {
   startEmbeddedPostgres,
 } from './embedded/start-embedded-postgres.ts'
 export { deleteExpiredIdempotencyKeys, openIdempotencyStore } from './idempotency-store.ts'
-export { afterPosition, allOf, type Fragment, ownedBy } from './list-conditions.ts'
+export { afterPosition, allOf, countUpTo, type Fragment, ownedBy } from './list-conditions.ts'
 export {
   type AppliedStatement,
   MigrationFailed,

@@ -1,4 +1,4 @@
-import { type RawBuilder, sql } from 'kysely'
+import { type Expression, type QueryExecutorProvider, type RawBuilder, sql } from 'kysely'
 import type { SortPosition } from '../../model/list-query.ts'
 import type { ResourceName } from '../../model/managed-by.ts'
 
@@ -36,4 +36,15 @@ export function ownedBy(
     and (${owner}->>'installation' is not distinct from ${installation}::text
       or (${owner}->>'installation' is null
         and (${uid}::text is null or ${owner}->>'uid' = ${uid}::text))))`
+}
+
+/** Counts the rows of a query, at most `count_max` of them: a list need not read all that match. */
+export async function countUpTo(
+  db: QueryExecutorProvider,
+  matches: { limit(rows: number): Expression<unknown> },
+  count_max: number,
+): Promise<number> {
+  const { rows } = await sql<{ n: number }>`
+    select count(*) as n from ${matches.limit(count_max)} as counted`.execute(db)
+  return rows[0]?.n ?? 0
 }

@@ -1,6 +1,11 @@
 import { derivedId } from '../../../kernel/ids.ts'
 import type { IdPage } from '../../../model/id-pages.ts'
-import { type AccessTables, type Kysely, sql } from '../../../platform/relational/index.ts'
+import {
+  type AccessTables,
+  countUpTo,
+  type Kysely,
+  sql,
+} from '../../../platform/relational/index.ts'
 
 type Db = Kysely<AccessTables>
 
@@ -77,10 +82,7 @@ export async function listGrants(
   { project_id, after, limit, count_max }: IdPage & { project_id: string },
 ): Promise<{ rows: ProjectGrantRow[]; counted: number }> {
   const grants = db.selectFrom('project_grants').where('project_id', '=', project_id)
-  const { n } = await db
-    .selectFrom(grants.select('id').limit(count_max).as('some'))
-    .select(({ fn }) => fn.countAll<number>().as('n'))
-    .executeTakeFirstOrThrow()
+  const n = await countUpTo(db, grants.select('id'), count_max)
   const rows = await grants
     .selectAll()
     .$if(after !== undefined, (query) => query.where('id', '>', after ?? ''))

@@ -2,7 +2,12 @@ import { newId } from '../../../kernel/ids.ts'
 import { problem } from '../../../kernel/problem.ts'
 import type { OrganizationRole, ProjectRole } from '../../../kernel/scopes.ts'
 import type { IdPage } from '../../../model/id-pages.ts'
-import { type AccessTables, type Kysely, sql } from '../../../platform/relational/index.ts'
+import {
+  type AccessTables,
+  countUpTo,
+  type Kysely,
+  sql,
+} from '../../../platform/relational/index.ts'
 import type { InvitationRow } from './invitation.ts'
 import { checkLinkLimits } from './limits.ts'
 import type { NewLink } from './link.ts'
@@ -139,10 +144,7 @@ export async function listInvitations(
     .selectFrom('invitations')
     .select('id')
     .where('organization_id', '=', organization_id)
-  const { n } = await db
-    .selectFrom(own.limit(count_max).as('some'))
-    .select(({ fn }) => fn.countAll<number>().as('n'))
-    .executeTakeFirstOrThrow()
+  const n = await countUpTo(db, own, count_max)
   const rows = await invitations(db)
     .where('invitations.organization_id', '=', organization_id)
     .$if(after !== undefined, (query) => query.where('invitations.id', '>', after ?? ''))

@@ -2,6 +2,7 @@ import { problem } from '../../../kernel/problem.ts'
 import type { KeyScope } from '../../../kernel/scopes.ts'
 import {
   type AccessTables,
+  countUpTo,
   type Kysely,
   type Selectable,
   sql,
@@ -94,17 +95,14 @@ export async function listKeys(
       query.where('service_account_id', '=', service_account_id ?? null),
     )
     .$if(live_at !== undefined, (query) => query.where(isLive(live_at ?? new Date(0))))
-  const counted = await db
-    .selectFrom(keys.select('id').limit(count_max).as('some'))
-    .select(({ fn }) => fn.countAll<number>().as('n'))
-    .executeTakeFirstOrThrow()
+  const counted = await countUpTo(db, keys.select('id'), count_max)
   const rows = await keys
     .select(keyColumns)
     .$if(after !== undefined, (query) => query.where('id', '>', after ?? ''))
     .orderBy('id')
     .limit(limit)
     .execute()
-  return { rows: rows.map(keyRow), counted: counted.n }
+  return { rows: rows.map(keyRow), counted }
 }
 
 /**

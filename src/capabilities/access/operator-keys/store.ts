@@ -1,5 +1,10 @@
 import type { IdPage } from '../../../model/id-pages.ts'
-import { type AccessTables, type Kysely, sql } from '../../../platform/relational/index.ts'
+import {
+  type AccessTables,
+  countUpTo,
+  type Kysely,
+  sql,
+} from '../../../platform/relational/index.ts'
 import type { StoredKey } from '../keys/key-cache.ts'
 import type { KeyUse } from '../keys/key-usage.ts'
 import type { NewKey } from '../keys/project-key.ts'
@@ -47,10 +52,7 @@ export async function listOperatorKeys(
   db: Db,
   { after, limit, count_max }: IdPage,
 ): Promise<{ rows: OperatorKeyRow[]; counted: number }> {
-  const { n } = await db
-    .selectFrom(db.selectFrom('operator_keys').select('id').limit(count_max).as('some'))
-    .select(({ fn }) => fn.countAll<number>().as('n'))
-    .executeTakeFirstOrThrow()
+  const n = await countUpTo(db, db.selectFrom('operator_keys').select('id'), count_max)
   const rows = await db
     .selectFrom('operator_keys')
     .select(operatorKeyColumns)

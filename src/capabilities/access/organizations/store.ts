@@ -1,6 +1,11 @@
 import type { KeyScope, OrganizationRole } from '../../../kernel/scopes.ts'
 import type { IdPage } from '../../../model/id-pages.ts'
-import { type AccessTables, type Kysely, sql } from '../../../platform/relational/index.ts'
+import {
+  type AccessTables,
+  countUpTo,
+  type Kysely,
+  sql,
+} from '../../../platform/relational/index.ts'
 
 type Db = Kysely<AccessTables>
 
@@ -31,10 +36,7 @@ export async function listOrganizations(
     .selectFrom('organizations')
     .innerJoin('organization_members', 'organization_members.organization_id', 'organizations.id')
     .where('organization_members.user_id', '=', user_id)
-  const { n } = await db
-    .selectFrom(own.select('organizations.id').limit(count_max).as('some'))
-    .select(({ fn }) => fn.countAll<number>().as('n'))
-    .executeTakeFirstOrThrow()
+  const n = await countUpTo(db, own.select('organizations.id'), count_max)
   const rows = await own
     .select(organizationColumns)
     .$if(after !== undefined, (query) => query.where('organizations.id', '>', after ?? ''))

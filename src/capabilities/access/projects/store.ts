@@ -3,7 +3,12 @@ import type { KeyScope, ProjectRole } from '../../../kernel/scopes.ts'
 import type { IdPage } from '../../../model/id-pages.ts'
 import { type ManagedBy, refuseUnlessOwner } from '../../../model/managed-by.ts'
 import type { TaskRule } from '../../../model/task-rules.ts'
-import { type AccessTables, type Kysely, sql } from '../../../platform/relational/index.ts'
+import {
+  type AccessTables,
+  countUpTo,
+  type Kysely,
+  sql,
+} from '../../../platform/relational/index.ts'
 import { lockOrganization } from '../organizations/store.ts'
 import { effectiveRole, keepOnlyProject, visibleProjects } from '../roles/store.ts'
 
@@ -57,10 +62,7 @@ export async function listProjects(
     .$if(organization !== undefined, (query) =>
       query.where('projects.organization_id', 'in', organizationNamed(db, organization ?? '')),
     )
-  const { n } = await db
-    .selectFrom(visible.select('projects.id').limit(count_max).as('some'))
-    .select(({ fn }) => fn.countAll<number>().as('n'))
-    .executeTakeFirstOrThrow()
+  const n = await countUpTo(db, visible.select('projects.id'), count_max)
   const rows = await visible
     .select(projectColumns)
     .select(['organization_members.role as organization_role'])
@@ -95,10 +97,7 @@ export async function listAllProjects(
     .$if(organization !== undefined, (query) =>
       query.where('organization_id', 'in', organizationNamed(db, organization ?? '')),
     )
-  const { n } = await db
-    .selectFrom(projects.select('id').limit(count_max).as('some'))
-    .select(({ fn }) => fn.countAll<number>().as('n'))
-    .executeTakeFirstOrThrow()
+  const n = await countUpTo(db, projects.select('id'), count_max)
   const rows = await projects
     .select(projectColumns)
     .$if(after !== undefined, (query) => query.where('id', '>', after ?? ''))

@@ -4,6 +4,7 @@ import type { IdPage } from '../../../model/id-pages.ts'
 import type { ManagedBy, ResourceName } from '../../../model/managed-by.ts'
 import {
   type AccessTables,
+  countUpTo,
   type Kysely,
   ownedBy,
   type Selectable,
@@ -48,10 +49,7 @@ export async function readPage(
   accounts: SelectQueryBuilder<AccessTables, 'service_accounts', object>,
   { after, limit, count_max }: IdPage,
 ): Promise<{ rows: ServiceAccountRow[]; counted: number }> {
-  const { n } = await db
-    .selectFrom(accounts.select('id').limit(count_max).as('some'))
-    .select(({ fn }) => fn.countAll<number>().as('n'))
-    .executeTakeFirstOrThrow()
+  const n = await countUpTo(db, accounts.select('id'), count_max)
   const rows = await accounts
     .selectAll()
     .$if(after !== undefined, (query) => query.where('id', '>', after ?? ''))

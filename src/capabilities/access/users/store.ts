@@ -1,6 +1,7 @@
 import type { IdPage } from '../../../model/id-pages.ts'
 import {
   type AccessTables,
+  countUpTo,
   type Kysely,
   type PasswordOrigin,
   sql,
@@ -39,10 +40,7 @@ export async function listUsers(
     .$if(password_origin !== undefined, (query) =>
       query.where('password_origin', '=', password_origin ?? null),
     )
-  const { n } = await db
-    .selectFrom(chosen.select('id').limit(count_max).as('some'))
-    .select(({ fn }) => fn.countAll<number>().as('n'))
-    .executeTakeFirstOrThrow()
+  const n = await countUpTo(db, chosen.select('id'), count_max)
   const rows = await chosen
     .select(userColumns)
     .$if(after !== undefined, (query) => query.where('id', '>', after ?? ''))

@@ -1,4 +1,9 @@
-import { type CertificationTables, type Kysely, sql } from '../../../platform/relational/index.ts'
+import {
+  type CertificationTables,
+  countUpTo,
+  type Kysely,
+  sql,
+} from '../../../platform/relational/index.ts'
 import type { EvalCase } from '../evidence/eval-case.ts'
 import type { EvalFormat } from './eval-file.ts'
 
@@ -119,10 +124,7 @@ function runsOf(
 }
 
 async function countRuns(db: EvalRunDb, filter: EvalRunFilter, count_max: number): Promise<number> {
-  const { n } = await db
-    .selectFrom(runsOf(db, filter).limit(count_max).as('found'))
-    .select(({ fn }) => fn.countAll<number>().as('n'))
-    .executeTakeFirstOrThrow()
+  const n = await countUpTo(db, runsOf(db, filter), count_max)
   return Number(n)
 }
 

@@ -2,6 +2,7 @@ import { canonicalJson } from '../../../kernel/canonical-json.ts'
 import type { ManagedBy, ResourceName } from '../../../model/managed-by.ts'
 import {
   type CertificationTables,
+  countUpTo,
   type Kysely,
   ownedBy,
   type Selectable,
@@ -85,10 +86,7 @@ export async function selectPolicies(
     .orderBy('policies.policy_id')
     .limit(limit)
     .execute()
-  const { n } = await db
-    .selectFrom(matches.limit(count_max).as('found'))
-    .select(({ fn }) => fn.countAll<number>().as('n'))
-    .executeTakeFirstOrThrow()
+  const n = await countUpTo(db, matches, count_max)
   return { rows: rows as StoredPolicy[], counted: Number(n) }
 }
 
@@ -128,10 +126,7 @@ export async function selectVersions(
     .orderBy('version', 'desc')
     .limit(limit)
     .execute()
-  const { n } = await db
-    .selectFrom(versions.limit(count_max).as('found'))
-    .select(({ fn }) => fn.countAll<number>().as('n'))
-    .executeTakeFirstOrThrow()
+  const n = await countUpTo(db, versions, count_max)
   return { rows: rows.map(toVersion), counted: Number(n) }
 }
 

@@ -2,6 +2,7 @@ import type { SortPosition } from '../../../model/list-query.ts'
 import {
   afterPosition,
   allOf,
+  countUpTo,
   type FeedbackTables,
   type Fragment,
   type Selectable,
@@ -154,12 +155,7 @@ export async function countPending(
     .where('project_id', '=', project_id)
     .where('state', '=', 'pending')
     .$if(by_browser, (query) => query.where('by_browser', '=', true))
-    .limit(count_max)
-  const { items } = await db
-    .selectFrom(waiting.as('some'))
-    .select(({ fn }) => fn.countAll<number>().as('items'))
-    .executeTakeFirstOrThrow()
-  return items
+  return countUpTo(db, waiting, count_max)
 }
 
 /** Returns the number of items of a task that browser keys created, and of those from a network. */

@@ -1,4 +1,9 @@
-import { type IncidentTables, type Selectable, sql } from '../../../platform/relational/index.ts'
+import {
+  countUpTo,
+  type IncidentTables,
+  type Selectable,
+  sql,
+} from '../../../platform/relational/index.ts'
 import type { IncidentDb } from '../ports.ts'
 
 /** An attempt, with the message that it was for. */
@@ -32,17 +37,12 @@ export async function selectDeliveries(
     .orderBy('attempt.id', 'desc')
     .limit(limit)
     .execute()
-  const some = db
+  const attempts = db
     .selectFrom('notification_deliveries')
     .select('id')
     .where('project_id', '=', project_id)
     .where('channel', '=', channel)
-    .limit(count_max)
-  const { n } = await db
-    .selectFrom(some.as('some'))
-    .select(({ fn }) => fn.countAll<number>().as('n'))
-    .executeTakeFirstOrThrow()
-  return { rows, counted: Number(n) }
+  return { rows, counted: await countUpTo(db, attempts, count_max) }
 }
 
 /** Returns a page of the messages of an incident, newest first. */
@@ -61,10 +61,7 @@ export async function selectMessages(
     .orderBy('id', 'desc')
     .limit(limit)
     .execute()
-  const { n } = await db
-    .selectFrom(messages.select('id').limit(count_max).as('some'))
-    .select(({ fn }) => fn.countAll<number>().as('n'))
-    .executeTakeFirstOrThrow()
+  const n = await countUpTo(db, messages.select('id'), count_max)
   return { rows, counted: Number(n) }
 }
 

@@ -1,6 +1,6 @@
 import type { OrganizationRole } from '../../../../kernel/scopes.ts'
 import type { IdPage } from '../../../../model/id-pages.ts'
-import type { AccessTables, Kysely } from '../../../../platform/relational/index.ts'
+import { type AccessTables, countUpTo, type Kysely } from '../../../../platform/relational/index.ts'
 import { endDeclarations } from '../../invitations/declared-membership.ts'
 import { revokeInvitations } from '../../invitations/store.ts'
 import { keepOnlyProject } from '../../roles/store.ts'
@@ -24,17 +24,14 @@ export async function listMembers(
   db: Db,
   { organization_id, after, limit, count_max }: IdPage & { organization_id: string },
 ): Promise<{ rows: MemberRow[]; counted: number }> {
-  const { n } = await db
-    .selectFrom(
-      db
-        .selectFrom('organization_members')
-        .select('user_id')
-        .where('organization_id', '=', organization_id)
-        .limit(count_max)
-        .as('some'),
-    )
-    .select(({ fn }) => fn.countAll<number>().as('n'))
-    .executeTakeFirstOrThrow()
+  const n = await countUpTo(
+    db,
+    db
+      .selectFrom('organization_members')
+      .select('user_id')
+      .where('organization_id', '=', organization_id),
+    count_max,
+  )
   const rows = await members(db, organization_id)
     .$if(after !== undefined, (query) => query.where('users.id', '>', after ?? ''))
     .orderBy('users.id')

@@ -1,6 +1,11 @@
 import type { OrganizationRole, ProjectRole } from '../../../../kernel/scopes.ts'
 import type { IdPage } from '../../../../model/id-pages.ts'
-import { type AccessTables, type Kysely, sql } from '../../../../platform/relational/index.ts'
+import {
+  type AccessTables,
+  countUpTo,
+  type Kysely,
+  sql,
+} from '../../../../platform/relational/index.ts'
 import { endDeclarations } from '../../invitations/declared-membership.ts'
 import {
   insertInvitation,
@@ -31,10 +36,7 @@ export async function listProjectMembers(
   { project_id, after, limit, count_max }: IdPage & { project_id: string },
 ): Promise<{ rows: ProjectMemberRow[]; counted: number }> {
   const seeing = peopleSeeing(db, project_id)
-  const { n } = await db
-    .selectFrom(seeing.select('users.id').limit(count_max).as('some'))
-    .select(({ fn }) => fn.countAll<number>().as('n'))
-    .executeTakeFirstOrThrow()
+  const n = await countUpTo(db, seeing.select('users.id'), count_max)
   const rows = await seeing
     .select(memberColumns)
     .$if(after !== undefined, (query) => query.where('users.id', '>', after ?? ''))

@@ -1,6 +1,12 @@
 import type { SortPosition } from '../../../../model/list-query.ts'
 import type { Severity } from '../../../../model/severity.ts'
-import { afterPosition, allOf, type Fragment, sql } from '../../../../platform/relational/index.ts'
+import {
+  afterPosition,
+  allOf,
+  countUpTo,
+  type Fragment,
+  sql,
+} from '../../../../platform/relational/index.ts'
 import type { Incident } from '../../life-cycle/incident.ts'
 import type { IncidentDb } from '../../ports.ts'
 import { rankOf, type StoredIncident } from '../../store/incident-row.ts'
@@ -68,12 +74,7 @@ export async function countIncidents(
     .selectFrom('incidents')
     .select('id')
     .where(allOf(conditionsOf(project_id, filter)))
-    .limit(limit)
-  const { n } = await db
-    .selectFrom(found.as('found'))
-    .select(({ fn }) => fn.countAll<number>().as('n'))
-    .executeTakeFirstOrThrow()
-  return Number(n)
+  return countUpTo(db, found, limit)
 }
 
 function conditionsOf(

@@ -1,4 +1,5 @@
 import {
+  countUpTo,
   type Selectable,
   sql,
   type VerificationTables,
@@ -41,11 +42,7 @@ export async function countDocuments(
   db: KnowledgeDb,
   { limit, ...filter }: DocumentFilter & { limit: number },
 ): Promise<number> {
-  const { n } = await db
-    .selectFrom(filtered(db, filter).select('id').limit(limit).as('found'))
-    .select((each) => each.fn.countAll<number>().as('n'))
-    .executeTakeFirstOrThrow()
-  return Number(n)
+  return countUpTo(db, filtered(db, filter).select('id'), limit)
 }
 
 function filtered(db: KnowledgeDb, { project_id, name }: DocumentFilter) {

@@ -1,5 +1,6 @@
 import { newId } from '../../../../kernel/ids.ts'
 import {
+  countUpTo,
   type Selectable,
   sql,
   type VerificationTables,
@@ -78,11 +79,7 @@ export async function countFacts(
   db: KnowledgeDb,
   { limit, ...filter }: FactFilter & { limit: number },
 ): Promise<number> {
-  const { n } = await db
-    .selectFrom(filtered(db, filter).select('id').limit(limit).as('found'))
-    .select((each) => each.fn.countAll<number>().as('n'))
-    .executeTakeFirstOrThrow()
-  return Number(n)
+  return countUpTo(db, filtered(db, filter).select('id'), limit)
 }
 
 function filtered(db: KnowledgeDb, { project_id, subject, attribute }: FactFilter) {
