@@ -68,7 +68,7 @@ export const labelField = z
 /** Returns the rule of a field that sets the name in the service: without it, the resource's counts. */
 export const nameRule = (field: string) => ({
   rule: `has(self.spec.${field}) || (size(self.metadata.name) <= 63 && !self.metadata.name.contains('.'))`,
-  message: `the name of the resource is no DNS label of at most 63 characters: set ${field}`,
+  message: `the name of the resource is not a DNS label of at most 63 characters: set ${field}`,
 })
 
 /** Returns the meta of a field that cannot change. */

@@ -100,7 +100,7 @@ function isLineNumber(text: string, { texts }: Context['index']): boolean {
 
 const nextWord =
   /(?<!\p{L})(?:next|following|through|until|up to|to|next one|nächst\w*|folgend\w*|bis|suivant\w*|prochain\w*|siguiente\w*|hasta)\P{L}{0,4}(?:\p{L}+\W{1,3}){0,3}$|[-–—…→]\s?$/iu
-/** Tells whether an id follows the one before it in the sentence: A-2042 behind A-2041. */
+/** Tells whether an id follows another id in its sentence, the nearest before it: A-2042 behind A-2041. */
 function continues(text: string, sentence: string): boolean {
   const [, stem = '', digits = ''] = /^(.*?)(\d{1,15})$/.exec(text) ?? []
   const before = sentence.slice(-60)

@@ -76,7 +76,7 @@ describe('an operation needs one unit, a name in the sentence, and no two counts
   })
 })
 
-describe('another form of a seen name is no other name', () => {
+describe('another form of a seen name is the same name', () => {
   it.each([
     ['Your trip is TR-918.', 'trip TR-0918'],
     ['It is in commit 7f3c91ab.', 'commit 7f3c91ab55d0e2f4'],

@@ -47,7 +47,7 @@ export class Group {
     ])
   }
 
-  /** Counts and numbers without unit that are no years: what a share is of. */
+  /** Counts and numbers without unit that are not years: what a share is of. */
   get wholes(): readonly Entry[] {
     return this.#cached('wholes', () =>
       operandsFrom(this.#values, '', 1).filter(({ seen }) => !isYear(seen.value)),
@@ -134,7 +134,7 @@ function operandsFrom(seen: readonly Seen[], unit: string, per_unit: number): En
   })
 }
 
-/** A number in prose with a noun behind counts something: it is no amount and no measure. */
+/** A number in prose with a noun behind counts something: it is neither an amount nor a measure. */
 function isWithoutNoun({ value, column }: Seen): boolean {
   return column !== undefined || value.amount?.noun === undefined
 }

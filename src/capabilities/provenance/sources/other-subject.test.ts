@@ -32,7 +32,7 @@ describe('healthy twins', () => {
     // A row above or below belongs to it.
     ['W-1: the mug, $12.50, ships on 5 March 2027.', [orders]],
     ['The mug ships on 5 March 2027.', [orders]],
-    // Another text says it of nobody in particular.
+    // Another text says it without a name.
     ['SKU-A costs $49.', [prices, 'From May on it costs $49.']],
     // Nothing of the subject is known in that column.
     ['SKU-C costs $49.', [prices]],

@@ -189,7 +189,7 @@ const inside_digits_min = 3
 
 /**
  * Returns the numbers inside an id, a version or an address: line 88 of `pages.ts:88`, 12 of `A12`.
- * The parts of dates and times are no numbers of their own.
+ * The parts of dates and times do not count as numbers of their own.
  */
 function numbersInside({ text, kind }: Value): number[] {
   if (kind === 'quote' || kind === 'date' || kind === 'time') return []
