@@ -9,6 +9,7 @@ import { ledgerMeters } from '../ledger/index.ts'
 import { countTokens } from '../records/exchanges/index.ts'
 import { createPricing } from '../records/pricing/index.ts'
 import type { LedgerStore, ObservationStore, RecordStore } from '../storage/index.ts'
+import { BatchWait } from './batch-wait.ts'
 import { ledgerBatches } from './ledger-batches.ts'
 import { ingestMeters } from './meters.ts'
 import { type ReadingContext, type ReadMessage, readMessage } from './read-messages.ts'
@@ -70,6 +71,7 @@ export async function startIngest(options: IngestOptions): Promise<Consumer> {
     reading: { ...settings, pricing: createPricing(settings.cost_source), countTokens },
     failedAttempts: new FailedAttempts(),
     bodies: new BodyBuffers(settings.batches_max),
+    wait: new BatchWait(settings.batch_wait_ms),
     storeWorks: false,
   }
   const takeRows = (batch: readonly Delivery[], signal: AbortSignal) =>
@@ -78,9 +80,9 @@ export async function startIngest(options: IngestOptions): Promise<Consumer> {
     )
   const takeEntries = ledgerBatches(worker, stopping.signal)
   const rows = Array.from({ length: settings.batches_max }, () =>
-    queue.consume(consumeOptions('ingest', settings), takeRows),
+    queue.consume(consumeOptions('ingest', worker), takeRows),
   )
-  const entries = queue.consume(consumeOptions('ledger', settings), takeEntries)
+  const entries = queue.consume(consumeOptions('ledger', worker), takeEntries)
   const consumers = await Promise.all([...rows, entries])
   const refreshing = startRefreshing(worker)
   return {
@@ -91,12 +93,15 @@ export async function startIngest(options: IngestOptions): Promise<Consumer> {
   }
 }
 
-function consumeOptions(kind: string, settings: IngestSettings): ConsumeOptions {
+function consumeOptions(
+  kind: string,
+  { settings, wait }: Pick<Worker, 'settings' | 'wait'>,
+): ConsumeOptions {
   return {
     kind,
     batch_messages_max: settings.batch_messages_max,
     batch_bytes_max: settings.batch_bytes_max,
-    batch_wait_ms: settings.batch_wait_ms,
+    batch_wait_ms: () => wait.ms,
     ack_wait_ms: settings.ack_wait_ms,
     attempts_max: settings.attempts_max,
     backoff_ms_min: settings.retry_delay_ms,
@@ -108,6 +113,8 @@ type Worker = WritePorts &
   SettlePorts & {
     settings: IngestSettings
     reading: ReadingContext
+    /** The wait of the next batch, of rows and of entries of the ledger. */
+    wait: BatchWait
     failedAttempts: FailedAttempts
     /** True when rows were written since the last unclassified failure. */
     storeWorks: boolean
@@ -119,7 +126,12 @@ async function takeBatch(
   signal: AbortSignal,
 ): Promise<void> {
   try {
-    for await (const part of partsOf(worker, batch)) await takePart(worker, part, signal)
+    let rows = 0
+    for await (const part of partsOf(worker, batch)) {
+      await takePart(worker, part, signal)
+      rows += part.reduce((sum, message) => sum + message.rows.kinds.length, 0)
+    }
+    worker.wait.note(rows)
     worker.meters.batches.inc({ result: 'stored' })
   } catch (error) {
     worker.meters.batches.inc({ result: 'given_back' })

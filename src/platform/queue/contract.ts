@@ -59,8 +59,8 @@ export type ConsumeOptions = {
   /** Maximum deliveries per call of the handler. */
   batch_messages_max: number
   batch_bytes_max: number
-  /** Maximum wait of a started batch for more messages. */
-  batch_wait_ms: number
+  /** Wait of a started batch for more messages; a function is asked for each batch. */
+  batch_wait_ms: number | (() => number)
   /** Time after which an unsettled delivery is redelivered. */
   ack_wait_ms: number
   /** Maximum deliveries. Then the message is dead-lettered. */

@@ -15,6 +15,11 @@ export const queueJitter = -0.25
 /** Maximum length of a dead letter's reason, which is sent in a header. */
 const maxReasonLength = 500
 
+/** Returns how long the next batch waits for more messages. */
+export function batchWaitOf({ batch_wait_ms }: Pick<ConsumeOptions, 'batch_wait_ms'>): number {
+  return typeof batch_wait_ms === 'number' ? batch_wait_ms : batch_wait_ms()
+}
+
 /** One batch for a handler. */
 export type BatchRun = {
   deliveries: readonly Delivery[]

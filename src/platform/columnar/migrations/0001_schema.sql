@@ -7,6 +7,8 @@
 -- Parts below `min_bytes_for_wide_part` (not compressed) are one file for all columns: with the
 -- default of 10 MiB an insert of 10,000 rows wrote a file or two for each column. Measured on 2.1 KB
 -- rows with their merges: 20 to 33 µs a row instead of 36 to 46, and half the time.
+-- A merge takes more parts at once than by default (5), so that a row is rewritten less often: 2.4
+-- times instead of 3.4 in 200 inserts.
 
 -- # Observations
 
@@ -98,7 +100,7 @@ partition by if(start_time >= toDateTime64('2024-01-01 00:00:00', 9, 'UTC')
 order by (project_id, start_time, trace_id, observation_id)
 settings {{durability}}, min_bytes_for_wide_part = 67108864,
     min_age_to_force_merge_seconds = 7200, min_age_to_force_merge_on_partition_only = 1,
-    enable_block_number_column = 1, enable_block_offset_column = 1{{if_known:auto_statistics_types = ''}}
+    enable_block_number_column = 1, enable_block_offset_column = 1{{if_known:auto_statistics_types = ''}}{{if_known:merge_selector_base = 10}}
 -- statement
 {{distributed:observations by cityHash64(project_id, trace_id)}}
 -- statement

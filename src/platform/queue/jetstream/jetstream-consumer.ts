@@ -2,7 +2,7 @@ import { AckPolicy, type JetStreamManager } from '@nats-io/jetstream'
 import { createInbox, type Msg, type NatsConnection, nanos } from '@nats-io/transport-node'
 import { sleep } from '../../../kernel/time.ts'
 import type { BatchHandler, ConsumeOptions, Consumer, Delivery } from '../contract.ts'
-import { type QueueLogger, runBatch } from '../run-batch.ts'
+import { batchWaitOf, type QueueLogger, runBatch } from '../run-batch.ts'
 import type { JetStreamConnection } from './jetstream-connection.ts'
 import {
   deliveryOf,
@@ -77,13 +77,16 @@ async function consumeSession({ ports, options, handler, stopping }: ConsumerRun
   const limits = {
     messages_max: options.batch_messages_max,
     bytes_max: options.batch_bytes_max,
-    batch_wait_ms: options.batch_wait_ms,
   }
   const end = AbortSignal.any([over, stopping])
   const { logger, closing: signal } = ports
   try {
     while (!end.aborted) {
-      const deliveries = await toDeliveries(await pull.next(limits, end), ports, options)
+      const deliveries = await toDeliveries(
+        await pull.next({ ...limits, batch_wait_ms: batchWaitOf(options) }, end),
+        ports,
+        options,
+      )
       if (deliveries.length > 0) {
         await runBatch({ deliveries, handler, options, signal, logger })
       } else if (pull.broken !== undefined) {

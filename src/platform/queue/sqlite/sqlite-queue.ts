@@ -12,7 +12,7 @@ import {
   QueueUnavailable,
 } from '../contract.ts'
 import { assertMessage, assertProjectId, PublishesInProgress } from '../publishing.ts'
-import { type QueueLogger, runBatch } from '../run-batch.ts'
+import { batchWaitOf, type QueueLogger, runBatch } from '../run-batch.ts'
 import {
   type ClaimedMessage,
   type SqliteThread,
@@ -163,14 +163,14 @@ class SqliteConsumers {
   }
 
   async #claim({ number, options, stopping }: ConsumerRun): Promise<Delivery[]> {
-    const { kind, batch_messages_max, batch_bytes_max, batch_wait_ms } = options
+    const { kind, batch_messages_max, batch_bytes_max } = options
     const { ack_wait_ms, attempts_max } = options
     const claim = {
       consumer: number,
       kind,
       messages_max: batch_messages_max,
       bytes_max: batch_bytes_max,
-      batch_wait_ms,
+      batch_wait_ms: batchWaitOf(options),
       ack_wait_ms,
       attempts_max,
     }
