@@ -4,6 +4,7 @@ import { measureConsole } from './console/part.ts'
 import { printInstructions } from './detection/instructions/main.ts'
 import { measureDetection } from './detection/part.ts'
 import { measureExplorer } from './explorer/part.ts'
+import { printIdle } from './idle/main.ts'
 import { measureSignals } from './incidents/part.ts'
 import { measureIngest } from './ingest/part.ts'
 import { measureOperator } from './operator/part.ts'
@@ -22,7 +23,8 @@ import { measureTasks } from './tasks/part.ts'
  * status 1 if two ways of querying the store gave different answers.
  *
  * `npm run bench -- detection instructions FILE [--errors]` measures instead how many broken
- * instructions of labelled conversations are found.
+ * instructions of labelled conversations are found. `npm run bench -- idle` counts the transactions
+ * of an idle service.
  */
 const kept_rounds = 9
 const rounds = Number(process.env['ROUNDS'] ?? kept_rounds)
@@ -54,6 +56,10 @@ const results: Results = {}
 if (asked[0] === 'detection' && asked[1] === 'instructions') {
   const file = asked[2] ?? 'bench/detection/corpus/instructions/tuning.jsonl.gz'
   printInstructions(file, asked.includes('--errors'))
+  process.exit()
+}
+if (asked[0] === 'idle') {
+  await printIdle()
   process.exit()
 }
 for (const part of asked) if (!partNames.includes(part)) throw new Error(`no part ${part}`)

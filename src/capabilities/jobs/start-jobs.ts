@@ -49,7 +49,7 @@ export function startJobs(options: JobsOptions): Jobs {
     ...poolsOf(options.handlers, settings).map(({ handlers, jobs_max, poll_ms }) => {
       const byKind = new Map(handlers.map((handler) => [handler.kind, handler]))
       const limits = { ...settings, poll_ms }
-      const run = { db, handlers: byKind, clock, logger, settings: limits, meters, audit }
+      const run = { db, handlers: byKind, clock, logger, settings: limits, meters, audit, turn: {} }
       return runJobs(run, jobs_max, stopping.signal)
     }),
     ...chores.map((chore) => repeat(chore, logger, stopping.signal)),

@@ -7,13 +7,14 @@ import { runInInstallation, runInProject } from '../../../platform/tenancy/index
 import type { IncidentDb, Signals } from '../ports.ts'
 import type { Saved } from '../store/incident-book.ts'
 import { applyDueTimers, applyMutes } from './apply-timers.ts'
+import { type DueProject, findDueProjects, scheduleProjects } from './due-projects.ts'
 import { type EvaluatorPorts, SlotEvaluator } from './evaluate-due.ts'
 import {
   defaultEvaluatorSettings,
   type EvaluatorSettings,
   evaluatorMeters,
 } from './evaluator-settings.ts'
-import { claimProjects, databaseTime, type Lease, releaseProjects } from './leases.ts'
+import { claimProjects, databaseTime, releaseProjects } from './leases.ts'
 import { type LedgerSince, tickEvents, tickLedger } from './tick-events.ts'
 
 /** Ports and settings of the evaluator of a process. */
@@ -36,7 +37,9 @@ export class Evaluator {
   readonly #slots: SlotEvaluator
   readonly #stopping = new AbortController()
   readonly #ledger: LedgerSince
-  #leases: readonly Lease[] = []
+  /** Number of leases; undefined before the first claim. */
+  #held: number | undefined
+  #claims = 0
 
   constructor({ settings, now, wakeSender, ledger, ...options }: EvaluatorOptions) {
     this.#ledger = ledger
@@ -60,15 +63,18 @@ export class Evaluator {
     return this.#stopping.signal
   }
 
-  /** Claims projects and extends leases. */
+  /** Renews leases, takes the share of this worker and gives back its surplus. */
   async claim(): Promise<void> {
     const { db, holder, settings } = this.#ports
-    this.#leases = await claimProjects(db, { holder, lease_ms: settings.lease_ms })
+    const { lease_ms } = settings
+    const held = this.#claims % claimsPerCount === 0 ? undefined : this.#held
+    this.#held = await claimProjects(db, { holder, lease_ms, held })
+    this.#claims += 1
   }
 
   /** Starts the evaluation of the due rules of the claimed projects. */
   async evaluate(): Promise<void> {
-    await this.#slots.start(this.#leases, this.signal)
+    await this.#slots.start(this.signal)
   }
 
   /** Resolves when no project is being evaluated. */
@@ -77,25 +83,37 @@ export class Evaluator {
   }
 
   /**
-   * Ends and forgets groups of event rules, and evaluates ledger rules, of the claimed projects.
+   * Ends and forgets groups of event rules, and evaluates ledger rules, of the claimed projects that
+   * are due.
    */
   async tickEvents(): Promise<void> {
+    const { db, now, settings, holder } = this.#ports
+    const limit = settings.due_projects_max
+    const search = { holder, kind: 'events_due_at', now_ms: await now(), but: [], limit } as const
+    for (const project of await findDueProjects(db, search)) {
+      if (this.signal.aborted) return
+      await runInProject(project.project_id, () => this.#tickProject(project))
+    }
+  }
+
+  async #tickProject(project: DueProject): Promise<void> {
     const { db, now, settings, signals, logger } = this.#ports
-    const { forget_after_ms } = settings
+    const { forget_after_ms, events_ms } = settings
     const ledger = this.#ledger
     const lag: Signals['lag'] = (...asked) => signals.lag(...asked)
-    for (const { project_id } of this.#leases) {
-      const ports = { db, ledger, forget_after_ms, now_ms: await now(), lag }
-      for (const tick of [tickEvents, tickLedger]) {
-        const saved = await runInProject(project_id, () => tick(ports, project_id)).catch(
-          (error: unknown) => {
-            logger.warn({ err: error, project_id }, 'evaluating event rules failed')
-            return { opened: 0, messages: 0 }
-          },
-        )
-        this.#wake(saved)
-      }
+    const { project_id } = project
+    const ports = { db, ledger, forget_after_ms, now_ms: await now(), lag }
+    let isPending = false
+    for (const tick of [tickEvents, tickLedger]) {
+      const ticked = await tick(ports, project_id).catch((error: unknown) => {
+        logger.warn({ err: error, project_id }, 'evaluating event rules failed')
+        return { opened: 0, messages: 0, is_pending: true }
+      })
+      this.#wake(ticked)
+      isPending ||= ticked.is_pending
     }
+    const due_ms = isPending ? ports.now_ms + events_ms : Number.POSITIVE_INFINITY
+    await scheduleProjects(db, 'events_due_at', [{ ...project, due_ms }])
   }
 
   /** Applies the timers that are due. */
@@ -106,8 +124,8 @@ export class Evaluator {
 
   /** Applies suppressions and inhibitions that began or ended. */
   async applyMutes(): Promise<void> {
-    const { db, now } = this.#ports
-    this.#wake(await applyMutes(db, { now_ms: await now() }))
+    const { db, now, holder } = this.#ports
+    this.#wake(await applyMutes(db, { holder, now_ms: await now() }))
   }
 
   /** Deletes samples that are older than the series of an incident needs. */
@@ -149,6 +167,9 @@ export class Evaluator {
 }
 
 const pruned_max = 10_000
+
+/** Claims after which leases are counted, because a deleted project ends one. */
+const claimsPerCount = 12
 
 /** Leases, due rules, timers and old samples are found by one statement for all projects. */
 const reasonOfSteps = 'leases, due rules, timers and old samples of all projects'

@@ -59,6 +59,15 @@ begin
   return null;
 end $$
 -- statement
+-- The rules of a project changed: its evaluator looks at them at once.
+create function mark_rules_due() returns trigger language plpgsql as $$
+begin
+  insert into evaluation_leases (project_id) values (new.project_id)
+  on conflict (project_id) do update set changes = evaluation_leases.changes + 1,
+    due_at = '-infinity', events_due_at = '-infinity';
+  return null;
+end $$
+-- statement
 -- Marks a task with feedback whose detection or review changed.
 create function mark_detected_task() returns trigger language plpgsql as $$
 begin
@@ -515,7 +524,11 @@ create table job_runs (
 create unique index job_runs_exclusive on job_runs (project_id, exclusive_key)
   where exclusive_key is not null and state in ('queued', 'running');
 create unique index job_runs_once on job_runs (project_id, once_key) where once_key is not null;
-create index job_runs_due on job_runs (due_at) where state in ('queued', 'running');
+-- Claims choose between this index and `job_runs_waiting` by the condition `kind <> ''`, not by
+-- statistics, which are stale when a day's runs are queued.
+create index job_runs_due on job_runs (kind, due_at)
+  where state in ('queued', 'running') and kind <> '';
+create index job_runs_running on job_runs (project_id) where state = 'running';
 create index job_runs_by_project on job_runs (project_id, kind, id);
 create index job_runs_by_end on job_runs (ended_at) where ended_at is not null;
 -- Workers claim jobs of a kind, in turn from all projects.
@@ -1116,7 +1129,8 @@ create table retention_policies (
   version bigint not null,
   updated_at timestamptz(3) not null,
   updated_by text not null
-)
+);
+create index retention_policies_by_next_run on retention_policies (next_run_at)
 -- statement
 -- Legal holds. They block deletion under every policy. A released hold stays as a record.
 create table legal_holds (
@@ -1275,14 +1289,33 @@ create table incident_rules (
 create index incident_rules_events on incident_rules (project_id)
   where kind = 'event' and not suspended
 -- statement
--- The evaluator of each project. `fence` grows with each new holder, so that a holder whose lease
--- ended cannot write.
+-- The live evaluators of rules. A lease is valid while the row of its holder has not expired.
+create table evaluation_workers (
+  holder uuid primary key,
+  expires_at timestamptz(3) not null,
+  -- Number of its leases after its last claim.
+  leases int not null default 0
+)
+-- statement
+-- The evaluator of each project that has, or had, rules. `fence` grows with each new holder, so that
+-- a holder whose lease ended cannot write.
 create table evaluation_leases (
   project_id uuid primary key references projects on delete cascade,
-  holder uuid not null,
-  fence bigint not null,
-  expires_at timestamptz(3) not null
-)
+  -- Null while no worker evaluates the project.
+  holder uuid references evaluation_workers,
+  fence bigint not null default 0,
+  -- Grows with each change of the rules. A time below is not written if it changed meanwhile.
+  changes bigint not null default 0,
+  -- When a slot of a rule is due next.
+  due_at timestamptz(3) not null default '-infinity',
+  -- When groups of event rules, or the ledger, are looked at next.
+  events_due_at timestamptz(3) not null default '-infinity'
+);
+create index evaluation_leases_by_due on evaluation_leases (holder, due_at);
+create index evaluation_leases_by_events_due on evaluation_leases (holder, events_due_at)
+-- statement
+create trigger incident_rules_due after insert or update on incident_rules
+  for each row execute function mark_rules_due()
 -- statement
 -- The evaluation of each rule.
 create table rule_evaluations (
