@@ -54,6 +54,8 @@ async function measureSingle(): Promise<IdleRow> {
 
 async function measure(shape: string, url: string, project_id: string): Promise<IdleRow> {
   const client = new pg.Client({ connectionString: url })
+  // The server ends the connection when a failed measurement stops it.
+  client.on('error', () => undefined)
   await client.connect()
   try {
     await sleep(settle_s * 1_000)

@@ -54,3 +54,11 @@ export type { TaskTables } from './tables/task-tables.ts'
 export type { VerificationTables } from './tables/verification-tables.ts'
 export { partitionPolicy, tablesWithoutPolicy } from './tenant-policies.ts'
 export { asStoreProblem, isLockTimeout, isRelationalUnavailable } from './unavailable.ts'
+export {
+  openWakeChannel,
+  pollingWakes,
+  type WakeChannel,
+  type Waker,
+  type Wakes,
+  type WakeTopic,
+} from './wake-channel.ts'

@@ -67,15 +67,16 @@ function applyOne(
 
 /**
  * Applies suppressions and inhibitions that began or ended, to the unresolved incidents of the
- * projects that a worker has. Returns the number of messages. Projects are locked only if an
- * incident changes.
+ * projects that a worker has. Returns the numbers of messages and of such projects. Projects are
+ * locked only if an incident changes.
  */
 export async function applyMutes(
   db: IncidentDb,
   { holder, now_ms }: { holder: string; now_ms: number },
-): Promise<Saved> {
-  const sum = { opened: 0, messages: 0 }
-  for (const project_id of await findMutableProjects(db, holder)) {
+): Promise<Saved & { projects: number }> {
+  const projects = await findMutableProjects(db, holder)
+  const sum = { opened: 0, messages: 0, projects: projects.length }
+  for (const project_id of projects) {
     sum.messages += await runInProject(project_id, () => muteProject(db, { project_id, now_ms }))
   }
   return sum

@@ -18,18 +18,35 @@ type DueSearch = Pick<Holder, 'holder'> & {
   limit: number
 }
 
+/** Projects that are due, and when the next one is; infinite without one. */
+export type DueProjects = { projects: DueProject[]; next_ms: number }
+
 /** Returns the projects of a worker that are due, longest first. */
 export async function findDueProjects(
   db: IncidentDb,
   { holder, kind, now_ms, but, limit }: DueSearch,
-): Promise<DueProject[]> {
-  const { rows } = await sql<DueProject>`
-    select project_id, fence, changes from evaluation_leases
-    where holder = ${holder}::uuid and ${sql.ref(kind)} <= ${toInstant(now_ms)}::timestamptz
-      and not project_id = any(${[...but]}::uuid[])
-    order by ${sql.ref(kind)} limit ${limit}
+): Promise<DueProjects> {
+  const due_at = sql.ref(kind)
+  const now = sql`${toInstant(now_ms)}::timestamptz`
+  const { rows } = await sql<DueProject & { next_at: string | null }>`
+    with due as (
+      select project_id, fence, changes, ${due_at} as due_at from evaluation_leases
+      where holder = ${holder}::uuid and ${due_at} <= ${now}
+        and not project_id = any(${[...but]}::uuid[])
+      order by ${due_at} limit ${limit}
+    ), later as (
+      select null::uuid, null::bigint, null::bigint, min(${due_at}) from evaluation_leases
+      where holder = ${holder}::uuid and ${due_at} > ${now} and ${due_at} < 'infinity'
+    )
+    select project_id, fence, changes, due_at as next_at from due union all select * from later
   `.execute(db)
-  return rows
+  const next_at = rows.at(-1)?.next_at ?? null
+  return {
+    projects: rows
+      .slice(0, -1)
+      .map(({ project_id, fence, changes }) => ({ project_id, fence, changes })),
+    next_ms: next_at === null ? Number.POSITIVE_INFINITY : Date.parse(next_at),
+  }
 }
 
 /** When a project is due next, ms since 1970; infinite without a rule that time makes due. */

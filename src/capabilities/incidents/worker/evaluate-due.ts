@@ -52,14 +52,16 @@ export class SlotEvaluator {
   /**
    * Starts the evaluation of the due rules of the claimed projects, up to `due_projects_max`
    * projects at once. A project that is still being evaluated is left out, so that a slow one does
-   * not hold up the others.
+   * not hold up the others. Returns the ms until the next look: `poll_ms` while projects are
+   * evaluated, because their next times are not known yet.
    */
-  async start(stopping: AbortSignal): Promise<void> {
+  async start(stopping: AbortSignal): Promise<number> {
     const { db, now, holder, settings } = this.#ports
     const now_ms = await now()
     const but = [...this.#running.keys()]
     const limit = settings.due_projects_max - but.length
-    const projects = await findDueProjects(db, { holder, kind: 'due_at', now_ms, but, limit })
+    const search = { holder, kind: 'due_at', now_ms, but, limit } as const
+    const { projects, next_ms } = await findDueProjects(db, search)
     const found = await this.#findDue(projects, now_ms)
     await scheduleProjects(
       db,
@@ -67,6 +69,8 @@ export class SlotEvaluator {
       found.filter(({ due }) => due.length === 0).map(({ next }) => next),
     )
     for (const { next, due } of found) if (due.length > 0) this.#start(next, due, stopping)
+    if (projects.length === limit) return 0
+    return this.#running.size > 0 ? settings.poll_ms : next_ms - now_ms
   }
 
   #start(project: DueProject, rules: readonly DueRule[], stopping: AbortSignal): void {

@@ -67,6 +67,14 @@ export const relationalSettings = {
     max: 10 * minutes,
     reason: 'Maximum time of a statement in PostgreSQL.',
   }),
+  postgres_slow_poll_ms: integer({
+    unit: 'ms',
+    default: 20 * seconds,
+    min: seconds,
+    max: minutes,
+    reason:
+      'Longest time after which an idle worker looks for work that PostgreSQL did not announce (LISTEN). Behind a pooler in transaction mode workers poll more often.',
+  }),
 }
 
 /** Settings of ClickHouse, the store of observations. */

@@ -78,6 +78,24 @@ begin
   return null;
 end $$
 -- statement
+-- Announces work to the processes that wait for it: the topic, and the ms until the work is due by
+-- the column that the trigger names, or now.
+create function announce_due() returns trigger language plpgsql as $$
+declare
+  due_at timestamptz;
+begin
+  if tg_nargs > 1 then
+    execute format('select ($1).%I', tg_argv[1]) into due_at using new;
+  end if;
+  due_at := greatest(due_at, now());
+  -- Later work is found by the slow poll.
+  if due_at <= now() + interval '10 minutes' then
+    perform pg_notify('looptrace_due', tg_argv[0] || ' '
+      || ceil(extract(epoch from due_at - now()) * 20) * 50);
+  end if;
+  return null;
+end $$
+-- statement
 -- # Tenant: organizations, people, projects, keys, and replies that are kept for repeated calls.
 
 -- Organizations, the tenants of the installation. Instants of all tables have milliseconds, as in
@@ -535,6 +553,10 @@ create index job_runs_by_end on job_runs (ended_at) where ended_at is not null;
 create index job_runs_waiting on job_runs (kind, project_id, due_at)
   where state in ('queued', 'running')
 -- statement
+create trigger job_runs_announced after insert or update of due_at on job_runs
+  for each row when (new.state = 'queued')
+  execute function announce_due('jobs', 'due_at')
+-- statement
 -- # Ingest: batches of the ingest API, and what edges left behind.
 
 -- Batches of `POST /api/v2/observability/ingest`, one row per idempotency key of a project.
@@ -748,6 +770,10 @@ create table large_rollups (
 );
 create index large_rollups_due on large_rollups (due_at) where due_at is not null
 -- statement
+create trigger large_rollups_announced after insert or update of due_at on large_rollups
+  for each row when (new.due_at is not null)
+  execute function announce_due('roll_ups', 'due_at')
+-- statement
 -- Traces with rows of the last one to two days, so that an ancestor that arrives late finds its
 -- descendants (decision 40). Every batch updates its rows, so pages have room for the new
 -- versions.
@@ -861,6 +887,10 @@ create index task_detections_due_by_project on task_detections (project_id, due_
   where due_at is not null;
 create trigger detection_changed after update on task_detections
   for each row when (old.revision <> new.revision) execute function mark_detected_task()
+-- statement
+create trigger task_detections_announced after insert or update of due_at on task_detections
+  for each row when (new.due_at is not null)
+  execute function announce_due('detection', 'due_at')
 -- statement
 -- Findings of detection. A finding is deleted with its task.
 create table findings (
@@ -1314,6 +1344,10 @@ create table evaluation_leases (
 create index evaluation_leases_by_due on evaluation_leases (holder, due_at);
 create index evaluation_leases_by_events_due on evaluation_leases (holder, events_due_at)
 -- statement
+create trigger evaluation_leases_announced after insert or update of changes on evaluation_leases
+  for each row
+  execute function announce_due('rules')
+-- statement
 create trigger incident_rules_due after insert or update on incident_rules
   for each row execute function mark_rules_due()
 -- statement
@@ -1420,6 +1454,14 @@ create index incidents_by_rule on incidents using gin ((core->'rules')) where st
 create index incidents_by_opening on incidents (project_id, opened_at, id);
 create index incidents_by_timer on incidents (timer_at) where timer_at is not null
 -- statement
+create trigger incidents_announced after insert or update of timer_at on incidents
+  for each row when (new.timer_at is not null)
+  execute function announce_due('incidents', 'timer_at')
+-- statement
+create trigger incidents_mutes_announced after insert or update of state on incidents
+  for each row when (new.state <> 'resolved')
+  execute function announce_due('mutes')
+-- statement
 -- The timelines of incidents: each change with its actor.
 create table incident_events (
   incident_id uuid not null references incidents on delete cascade,
@@ -1447,6 +1489,10 @@ create table incident_suppressions (
   updated_by text not null
 );
 create index incident_suppressions_by_project on incident_suppressions (project_id, id)
+-- statement
+create trigger incident_suppressions_announced after insert or update on incident_suppressions
+  for each row
+  execute function announce_due('mutes')
 -- statement
 -- The channels of incidents whose rules name none, by severity and labels.
 create table incident_default_routes (
@@ -1518,6 +1564,10 @@ create index notification_outbox_by_channel
 create index notification_outbox_by_claim on notification_outbox (claim) where claim is not null;
 create index notification_outbox_by_incident
   on notification_outbox (incident_id, channel, event_seq)
+-- statement
+create trigger notification_outbox_announced after insert or update of next_attempt_at on notification_outbox
+  for each row
+  execute function announce_due('notifications', 'next_attempt_at')
 -- statement
 -- When messages of a channel and a rule were sent last.
 create table message_groups (
@@ -1601,6 +1651,10 @@ create index feedback_tasks_by_time on feedback_tasks (project_id, last_at, task
 create index feedback_tasks_by_cluster on feedback_tasks (project_id, cluster);
 create trigger feedback_cluster_changed after update on feedback_tasks
   for each row when (old.cluster is distinct from new.cluster) execute function mark_rated_task()
+-- statement
+create trigger feedback_tasks_announced after insert or update of look_at on feedback_tasks
+  for each row when (new.look_at is not null and new.task_ref is null)
+  execute function announce_due('feedback', 'look_at')
 -- statement
 -- Items of feedback on tasks, with their current values.
 create table feedback (
@@ -1754,6 +1808,10 @@ create table rated_tasks_due (
   marks int not null default 1,
   primary key (project_id, task_id)
 )
+-- statement
+create trigger rated_tasks_due_announced after insert on rated_tasks_due
+  for each row
+  execute function announce_due('feedback_counts')
 -- statement
 -- Tasks that started on a day, and those of them with votes of end users, by feature: response
 -- rates.
@@ -2235,6 +2293,10 @@ create index certifications_unended on certifications (window_to)
   where state in ('pending', 'running');
 create index certifications_held on certifications (held_until) where held_until is not null
 -- statement
+create trigger certifications_announced after insert or update of window_to on certifications
+  for each row
+  execute function announce_due('certifications', 'window_to')
+-- statement
 -- Evidence of certifications in pages, so that a result can be computed again. Ids are salted
 -- digests.
 create table certification_evidence (
@@ -2408,6 +2470,10 @@ create table audit_read_batches (
   reads text not null,
   unique (segment_id, chain_id)
 )
+-- statement
+create trigger audit_read_batches_announced after insert on audit_read_batches
+  for each row
+  execute function announce_due('audit_reads')
 -- statement
 -- Stores reads of a chain from a segment of a journal, once. PostgreSQL keeps the plans of a
 -- function, so that a call costs less than its statements.
