@@ -10,6 +10,7 @@ import { measureIngest } from './ingest/part.ts'
 import { measureOperator } from './operator/part.ts'
 import { type Measured, performancePage, type Results } from './page.ts'
 import { measureProxy } from './proxy-part.ts'
+import { printScale } from './scale/main.ts'
 import { unequalAnswers } from './store/facts.ts'
 import { measureStore } from './store/part.ts'
 import { measureTasks } from './tasks/part.ts'
@@ -24,7 +25,7 @@ import { measureTasks } from './tasks/part.ts'
  *
  * `npm run bench -- detection instructions FILE [--errors]` measures instead how many broken
  * instructions of labelled conversations are found. `npm run bench -- idle` counts the transactions
- * of an idle service.
+ * of an idle service, `npm run bench -- scale` measures the ticks of workers by the number of projects.
  */
 const kept_rounds = 9
 const rounds = Number(process.env['ROUNDS'] ?? kept_rounds)
@@ -58,8 +59,9 @@ if (asked[0] === 'detection' && asked[1] === 'instructions') {
   printInstructions(file, asked.includes('--errors'))
   process.exit()
 }
-if (asked[0] === 'idle') {
-  await printIdle()
+const printed = asked[0] === 'idle' ? printIdle : asked[0] === 'scale' ? printScale : undefined
+if (printed !== undefined) {
+  await printed()
   process.exit()
 }
 for (const part of asked) if (!partNames.includes(part)) throw new Error(`no part ${part}`)

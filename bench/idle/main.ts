@@ -23,7 +23,8 @@ type IdleRow = {
  * the statements that ran most often in the cluster. SETTLE_S and MEASURE_S set the seconds.
  */
 export async function printIdle(): Promise<void> {
-  console.table([await measureCluster(), await measureSingle()])
+  console.table([await measureCluster()])
+  console.table([await measureSingle()])
 }
 
 async function measureCluster(): Promise<IdleRow> {
@@ -49,7 +50,8 @@ async function measureCluster(): Promise<IdleRow> {
 async function measureSingle(): Promise<IdleRow> {
   await using machine = await startSingleMachine({ first: true })
   const { project_id } = machine.login
-  return measure('role all, embedded', await machine.postgresUrl(), project_id)
+  // With a queue in a file and embedded servers.
+  return await measure('role all, embedded', await machine.postgresUrl(), project_id)
 }
 
 async function measure(shape: string, url: string, project_id: string): Promise<IdleRow> {

@@ -57,7 +57,6 @@ export { asStoreProblem, isLockTimeout, isRelationalUnavailable } from './unavai
 export {
   openWakeChannel,
   pollingWakes,
-  type WakeChannel,
   type Waker,
   type Wakes,
   type WakeTopic,

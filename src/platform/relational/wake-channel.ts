@@ -68,8 +68,8 @@ const check_ms = 60_000
 const answer_ms_max = 10_000
 
 /**
- * Opens a connection that receives announcements (LISTEN). While there is none, and behind a pooler
- * that has no session for each client, loops poll as often as without it. All loops look once after
+ * Opens a connection that receives announcements (LISTEN). Without a connection, and behind a pooler,
+ * loops poll as often as without announcements. All loops look once after
  * each connect, because announcements before it were not received.
  */
 export function openWakeChannel(options: WakeChannelOptions): WakeChannel {

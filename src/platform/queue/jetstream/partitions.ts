@@ -19,7 +19,7 @@ export function countPartitions(streams: Iterable<string>, prefix = defaultStrea
 }
 
 /** Most partitions of a queue. */
-export const partitions_max = 64
+const partitions_max = 64
 
 /** Returns the partition of a subject `<kind>.<project>`: by a hash of the project (FNV-1a). */
 export function partitionOf(subject: string, partitions: number): number {
