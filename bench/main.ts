@@ -4,11 +4,13 @@ import { measureConsole } from './console/part.ts'
 import { printInstructions } from './detection/instructions/main.ts'
 import { measureDetection } from './detection/part.ts'
 import { measureExplorer } from './explorer/part.ts'
+import { printIdle } from './idle/main.ts'
 import { measureSignals } from './incidents/part.ts'
 import { measureIngest } from './ingest/part.ts'
 import { measureOperator } from './operator/part.ts'
 import { type Measured, performancePage, type Results } from './page.ts'
 import { measureProxy } from './proxy-part.ts'
+import { printScale } from './scale/main.ts'
 import { unequalAnswers } from './store/facts.ts'
 import { measureStore } from './store/part.ts'
 import { measureTasks } from './tasks/part.ts'
@@ -22,7 +24,8 @@ import { measureTasks } from './tasks/part.ts'
  * status 1 if two ways of querying the store gave different answers.
  *
  * `npm run bench -- detection instructions FILE [--errors]` measures instead how many broken
- * instructions of labelled conversations are found.
+ * instructions of labelled conversations are found. `npm run bench -- idle` counts the transactions
+ * of an idle service, `npm run bench -- scale` measures the ticks of workers by the number of projects.
  */
 const kept_rounds = 9
 const rounds = Number(process.env['ROUNDS'] ?? kept_rounds)
@@ -54,6 +57,11 @@ const results: Results = {}
 if (asked[0] === 'detection' && asked[1] === 'instructions') {
   const file = asked[2] ?? 'bench/detection/corpus/instructions/tuning.jsonl.gz'
   printInstructions(file, asked.includes('--errors'))
+  process.exit()
+}
+const printed = asked[0] === 'idle' ? printIdle : asked[0] === 'scale' ? printScale : undefined
+if (printed !== undefined) {
+  await printed()
   process.exit()
 }
 for (const part of asked) if (!partNames.includes(part)) throw new Error(`no part ${part}`)

@@ -54,8 +54,8 @@ async function start(context: RoleContext, given: RoleConfig<'all'>): Promise<vo
     migrateAndKeepLogin(context, config, opened),
   )
   const stores = { ...opened, queue: await openQueue(context, config) }
-  const { jobs, ...work } = await openWork(context, config, stores)
-  openJobs(context, config, stores, jobs)
+  const { jobs, wakes, ...work } = await openWork(context, config, stores)
+  openJobs(context, config, { ...stores, wakes }, jobs)
 
   // A queue in a local file needs no spool.
   const { db, queue } = stores

@@ -6,6 +6,7 @@ import {
 } from '../capabilities/detection/index.ts'
 import type { Settings } from '../platform/config/index.ts'
 import { openChatModel } from '../platform/models/index.ts'
+import type { Wakes } from '../platform/relational/index.ts'
 import { openReceivers } from './notifications.ts'
 import type { RoleContext } from './running.ts'
 import type { Stores } from './stores.ts'
@@ -19,13 +20,15 @@ export function openDetection(
     store,
     judge,
     onFindings,
+    wakes,
   }: Pick<Stores, 'db' | 'store'> & {
     judge: ContextJudge | undefined
     onFindings: OnFindings
+    wakes?: Wakes
   },
 ): void {
   const settings = { busy_share: config.detection_busy_percent / 100 }
-  const detection = startDetection({ ...context, db, store, judge, onFindings, settings })
+  const detection = startDetection({ ...context, db, store, judge, onFindings, wakes, settings })
   context.parts.defer(() => detection.stop())
 }
 

@@ -7,7 +7,7 @@ import {
 import { lostBefore } from '../capabilities/ledger/index.ts'
 import type { Settings } from '../platform/config/index.ts'
 import type { Queue } from '../platform/queue/index.ts'
-import type { IncidentTables } from '../platform/relational/index.ts'
+import type { IncidentTables, Wakes } from '../platform/relational/index.ts'
 import type { RoleContext } from './running.ts'
 import type { Stores } from './stores.ts'
 
@@ -33,7 +33,7 @@ export function openFindingRules(
 export function openEvaluator(
   context: Pick<RoleContext, 'clock' | 'logger' | 'metrics' | 'parts'>,
   config: Settings<'worker' | 'task'>,
-  { db, relational, columnar, ledger, queue, wakeSender }: EvaluatorStores & WakeSender,
+  { db, relational, columnar, ledger, queue, wakeSender, wakes }: EvaluatorStores & WakeSender,
 ): void {
   const signals = openSignals({
     ...{ relational, columnar, ledger, queue, clock: context.clock, logger: context.logger },
@@ -41,7 +41,7 @@ export function openEvaluator(
   })
   const evaluator = startEvaluator({
     ...context,
-    ...{ db, signals, wakeSender },
+    ...{ db, signals, wakeSender, ...(wakes && { wakes }) },
     settings: { forget_after_ms: config.incident_forget_ms },
     ledger: async (project_id, from_ms, now_ms) => {
       const lost_before_ms = await lostBefore(queue, now_ms)
@@ -53,4 +53,5 @@ export function openEvaluator(
 
 type EvaluatorStores = Pick<Stores, 'db' | 'relational' | 'columnar' | 'ledger'> & {
   queue: Pick<Queue, 'stats' | 'oldestAgeMs'>
+  wakes?: Wakes
 }

@@ -40,6 +40,7 @@ import {
 } from '../capabilities/store-routing/index.ts'
 import { type Blobs, openBlobs } from '../platform/blobs/index.ts'
 import { ConfigError, type Settings } from '../platform/config/index.ts'
+import { pollingWakes, type Wakes } from '../platform/relational/index.ts'
 import type { RoleContext } from './running.ts'
 import type { Stores } from './stores.ts'
 
@@ -59,13 +60,14 @@ type JobStores = Pick<Stores, 'db' | 'retention' | 'ledger'>
 export function openJobs(
   context: RoleContext,
   config: Settings<'job' | 'retention'>,
-  stores: JobStores,
+  { wakes = pollingWakes(), ...stores }: JobStores & { wakes?: Wakes },
   others: readonly JobParts[],
 ): void {
   const { db } = stores
   const jobs = startJobs({
     ...context,
     db,
+    wakes,
     audit: openAuditTrail(db),
     ...listJobs(context, config, stores, others),
     settings: {

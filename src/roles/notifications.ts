@@ -11,6 +11,7 @@ import type { Chore } from '../capabilities/jobs/index.ts'
 import { ConfigError, type Settings } from '../platform/config/index.ts'
 import { type Mailer, openMailer, SmtpUrlRefused } from '../platform/mail/index.ts'
 import { type Outbound, openOutbound, parseAllowedNetwork } from '../platform/outbound/index.ts'
+import type { Wakes } from '../platform/relational/index.ts'
 import type { RoleContext } from './running.ts'
 import type { Stores } from './stores.ts'
 
@@ -23,7 +24,7 @@ const hour_ms = 3_600_000
 export function openNotifications(
   context: Pick<RoleContext, 'logger' | 'metrics' | 'parts'>,
   config: Settings<'secret' | 'notification' | 'mail'>,
-  { db, relational, columnar, mailer }: SenderStores,
+  { db, relational, columnar, mailer, wakes }: SenderStores,
 ): { wakeSender: () => void; handlers: []; chores: Chore[] } {
   const sender = {
     ...{ db, mailer, logger: context.logger, random: Math.random },
@@ -32,6 +33,7 @@ export function openNotifications(
     settings: { ...defaultSenderSettings, secret_key: config.secret_key },
     examples: openExamples({ columnar, relational, logger: context.logger }),
     public_url: config.public_url,
+    wakes,
   }
   const notifications = startNotifications(sender)
   context.parts.defer(() => notifications.stop())
@@ -55,7 +57,10 @@ export function openNotifications(
   }
 }
 
-type SenderStores = Pick<Stores, 'db' | 'relational' | 'columnar'> & { mailer: Mailer }
+type SenderStores = Pick<Stores, 'db' | 'relational' | 'columnar'> & {
+  mailer: Mailer
+  wakes?: Wakes
+}
 
 /** Opens the client of receivers: public addresses, and networks of LOOPTRACE_OUTBOUND_ALLOWED. */
 export function openReceivers(config: Settings<'notification'>): Outbound {

@@ -75,6 +75,7 @@ async function jetStreamOptions(
       credentials: { kind: 'creds', creds: await readFile(file, 'utf8') } as const,
     }),
     replicas: config.nats_replicas,
+    partitions: config.queue_partitions,
     max_bytes: config.queue_bytes_max,
     duplicate_window_ms: config.queue_dedupe_ms,
     logger,

@@ -31,6 +31,7 @@ import {
   type JobTables,
   type OnboardingTables,
   openRelational,
+  openWakeChannel,
   type Relational,
   type RetentionTables,
   type RouteTables,
@@ -39,6 +40,7 @@ import {
   sql,
   type TaskTables,
   type VerificationTables,
+  type Wakes,
 } from '../platform/relational/index.ts'
 import type { RoleContext } from './running.ts'
 
@@ -82,6 +84,17 @@ export function openPostgres(
   })
   context.parts.defer(() => relational.close())
   return relational
+}
+
+/** Opens the connection that receives announcements of work. Closed when the role ends. */
+export function openWakes(context: RoleContext, config: Settings<'relational'>): Wakes {
+  const channel = openWakeChannel({
+    url: postgresUrl(config),
+    slow_poll_ms: config.postgres_slow_poll_ms,
+    logger: context.logger,
+  })
+  context.parts.defer(() => channel.close())
+  return channel
 }
 
 /** Opens ClickHouse. Closed when the role ends. */

@@ -17,6 +17,7 @@ import { openLateErasure } from '../capabilities/lifecycle/retention/index.ts'
 import type { RoleConfig } from '../platform/config/index.ts'
 import type { Mailer } from '../platform/mail/index.ts'
 import type { BroadcastingQueue } from '../platform/queue/index.ts'
+import type { Wakes } from '../platform/relational/index.ts'
 import { openAudit } from './audit.ts'
 import { openCertification } from './certification.ts'
 import { openDetection, openJudge } from './detection.ts'
@@ -27,7 +28,7 @@ import { type JobParts, openArchives, openHotWindows, openJobs } from './jobs.ts
 import { openConfiguredMailer, openNotifications } from './notifications.ts'
 import { openClusterQueue } from './queues.ts'
 import { type RoleContext, type Running, run } from './running.ts'
-import { openStores, type Stores } from './stores.ts'
+import { openStores, openWakes, type Stores } from './stores.ts'
 import { openVerification } from './verification.ts'
 
 /** Starts role `worker`: stores records of the queue, runs detection and jobs. */
@@ -38,8 +39,8 @@ export function startWorker(config: RoleConfig<'worker'>, stop: AbortSignal): Pr
 async function start(context: RoleContext, config: RoleConfig<'worker'>): Promise<void> {
   const stores = openStores(context, config)
   const queue = await openClusterQueue(context, config)
-  const { jobs } = await openWork(context, config, { ...stores, queue })
-  openJobs(context, config, stores, jobs)
+  const { jobs, wakes } = await openWork(context, config, { ...stores, queue })
+  openJobs(context, config, { ...stores, wakes }, jobs)
 }
 
 /** The jobs of a worker, and the parts that the routes of role `all` share with it. */
@@ -49,6 +50,7 @@ type Work = {
   judge: ContextJudge | undefined
   mailer: Mailer
   onFindings: OnFindings
+  wakes: Wakes
 }
 
 /**
@@ -61,6 +63,7 @@ export async function openWork(
   stores: Stores & { queue: BroadcastingQueue },
 ): Promise<Work> {
   const { db, store, records, ledger, queue } = stores
+  const wakes = openWakes(context, config)
   openAnnouncer(context, { ...stores, broadcast: queue.broadcast })
   const { second, ...hotWindows } = openHotWindows(context, stores)
   const archives = openArchives(context, config, stores)
@@ -71,15 +74,17 @@ export async function openWork(
     settleRequests: (entries) => settleRequests(db, entries),
     markDue,
     markKnownDue,
+    wakes,
     settings: toIngestSettings(config),
   })
   context.parts.defer(() => ingest.stop())
   const judge = openJudge(context, config, stores)
   const mailer = openConfiguredMailer(context, config)
-  const notifications = openNotifications(context, config, { ...stores, mailer })
+  const notifications = openNotifications(context, config, { ...stores, mailer, wakes })
   const onFindings = openFindingRules(context, notifications)
-  openDetection(context, config, { ...stores, judge, onFindings })
-  openEvaluator(context, config, { ...stores, wakeSender: notifications.wakeSender })
+  openDetection(context, config, { ...stores, judge, onFindings, wakes })
+  const { wakeSender } = notifications
+  openEvaluator(context, config, { ...stores, wakeSender, wakes })
   const minutes = { handlers: [], chores: [signalMinutesChore({ ...context, ...stores })] }
   const verification = openVerification(context, config, { ...stores, onFindings })
   const feedback = openFeedback(context, stores)
@@ -91,7 +96,7 @@ export async function openWork(
     chores: [recentTracesChore({ db }), leftLedgerChore({ db, queue })],
   }
   const jobs = [hotWindows, archives, minutes, traces, notifications, ...capabilities]
-  return { jobs, judge, mailer, onFindings }
+  return { jobs, judge, mailer, onFindings, wakes }
 }
 
 /** Returns the settings of the ingest consumer. */

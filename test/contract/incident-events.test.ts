@@ -231,7 +231,7 @@ describe('ticks', () => {
     expect(await world.messages()).toEqual([])
     items.push({ at_minute: 61, lost: 1 })
     await world.db
-      .updateTable('evaluation_leases')
+      .updateTable('evaluation_workers')
       .set({ expires_at: new Date(0) })
       .execute()
     await tick(world, other, 61)

@@ -40,7 +40,7 @@ async function live(world: World, evaluator: Evaluator, minute: number): Promise
 /** Ends the leases of a process that was killed, as time does. */
 async function endLeases(world: World): Promise<void> {
   await world.db
-    .updateTable('evaluation_leases')
+    .updateTable('evaluation_workers')
     .set({ expires_at: new Date(0) })
     .execute()
 }

@@ -4,6 +4,7 @@ import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { openAuditTrail } from '../../src/capabilities/audit/index.ts'
+import { claimJob, claimStatement } from '../../src/capabilities/jobs/claim-job.ts'
 import {
   deleteEndedJobs,
   type JobHandler,
@@ -11,7 +12,6 @@ import {
   listJobs,
   readJob,
 } from '../../src/capabilities/jobs/index.ts'
-import { claimJob } from '../../src/capabilities/jobs/store.ts'
 import { newId } from '../../src/kernel/ids.ts'
 import { problem } from '../../src/kernel/problem.ts'
 import { sleep } from '../../src/kernel/time.ts'
@@ -353,6 +353,30 @@ test('simultaneous claims get different jobs, oldest first, of all projects alik
   expect(new Set(ids).size).toBe(12)
   expect(ids).not.toContain(undefined)
   await db.deleteFrom('job_runs').where('kind', '=', kind).execute()
+})
+
+test('a claim reads a bounded number of jobs, however many wait', async () => {
+  const { db } = relational
+  const [kind, other] = [newId(), newId()]
+  await sql`
+    insert into job_runs (id, project_id, kind, params, requested_by)
+    select gen_random_uuid(), gen_random_uuid(), kind, '{}', 'test'
+    from generate_series(1, 10000), unnest(${[kind, other]}::text[]) as kind
+  `.execute(db)
+  await sql`analyze job_runs`.execute(db)
+  const claim = { kinds: [kind], lease_owner: newId(), lease_ms: 60_000 }
+  const plan = await sql<{ 'QUERY PLAN': unknown }>`
+    explain (analyze, format json) ${claimStatement(claim)}`.execute(db)
+  const rows = [...JSON.stringify(plan.rows).matchAll(/"Actual Rows":(\d+)/g)]
+  expect(rows.length).toBeGreaterThan(5)
+  expect(Math.max(...rows.map(([, many]) => Number(many)))).toBeLessThanOrEqual(100)
+  const projects = new Set<string>()
+  for (let at = 0; at < 40; at += 1) {
+    const job = await claimJob(db, { ...claim, after: [...projects].at(-1) })
+    projects.add(job?.project_id ?? '')
+  }
+  expect(projects.size).toBe(40)
+  await db.deleteFrom('job_runs').where('kind', 'in', [kind, other]).execute()
 })
 
 test('each end of a job has one audit record, and a retry has none', async () => {

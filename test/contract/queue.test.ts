@@ -19,7 +19,7 @@ import {
 
 const long = { timeout_ms: 20_000 }
 
-describe.each([sqliteDriver(), jetStreamDriver()])('$name', (driver) => {
+describe.each([sqliteDriver(), jetStreamDriver(), jetStreamDriver(3)])('$name', (driver) => {
   beforeAll(() => driver.start())
   afterAll(() => driver.stop())
 

@@ -104,7 +104,7 @@ test('consumers of the queue run in the scope of the project, but for the claims
   const ofInstallation = recorder
     .of(consumers)
     .filter(({ scope, text }) => scope?.kind === 'installation' && isWrite(text))
-  const claims = /task_detections|large_rollups|evaluation_leases|rule_samples/
+  const claims = /task_detections|large_rollups|evaluation_(leases|workers)|rule_samples/
   expect(ofInstallation.filter(({ text }) => !claims.test(text))).toEqual([])
   for (const project_id of [ours, theirs]) {
     const own = recorder

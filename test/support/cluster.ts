@@ -60,6 +60,8 @@ export type ClusterOptions = {
   /** Settings of every role, which override those of the cluster. */
   env?: Record<string, string>
   script?: ScriptInput
+  /** Settings of the PostgreSQL server. */
+  postgres_settings?: Readonly<Record<string, string>>
   /** Fills the empty stores before `migrate` runs, and returns the first login in them. */
   fill?: (settings: Record<string, string>) => Promise<FirstLogin>
 }
@@ -73,6 +75,7 @@ export type ClusterOptions = {
 export async function startCluster({
   env = {},
   script,
+  postgres_settings = {},
   fill,
 }: ClusterOptions = {}): Promise<Cluster> {
   await using parts = new AsyncDisposableStack()
@@ -86,7 +89,7 @@ export async function startCluster({
   const isPrepared = fill === undefined && !ownKeys
   if (isPrepared) await copyPrepared('cluster', directory, prepareStores)
   const started_ms = performance.now()
-  const servers = await startServers(directory, script, parts)
+  const servers = await startServers(directory, { script, postgres_settings }, parts)
   const servers_ms = performance.now()
   const settings = { ...settingsFor(servers, directory), ...env }
   const filled = await fill?.(settings)
@@ -131,7 +134,7 @@ const loginFile = 'first-login.json'
 /** Fills a folder with migrated stores and the first login in them. */
 async function prepareStores(directory: string): Promise<void> {
   await using parts = new AsyncDisposableStack()
-  const servers = await startServers(directory, undefined, parts)
+  const servers = await startServers(directory, {}, parts)
   const login = await migrate(settingsFor(servers, directory))
   await writeFile(join(directory, loginFile), JSON.stringify(login))
   await servers.nats.stop()
@@ -146,11 +149,17 @@ async function migrate(
   return filled ?? firstLoginIn(migrated)
 }
 
+/** Options of the servers around the roles. */
+type ServerOptions = {
+  script?: ScriptInput | undefined
+  postgres_settings?: Readonly<Record<string, string>>
+}
+
 type Servers = Pick<Cluster, 'provider' | 'nats' | 'postgres' | 'clickhouse'>
 
 async function startServers(
   directory: string,
-  script: ScriptInput | undefined,
+  { script, postgres_settings = {} }: ServerOptions,
   parts: AsyncDisposableStack,
 ): Promise<Servers> {
   const logger = createLogger({ role: 'test-cluster', level: 'fatal' })
@@ -158,7 +167,12 @@ async function startServers(
     provider: startProviderProcess({ ...(script && { script }) }),
     nats: startNatsServer({ directory: join(directory, 'nats') }),
     postgres: storeServer((port) =>
-      startEmbeddedPostgres({ directory: join(directory, 'postgres'), ...port, logger }),
+      startEmbeddedPostgres({
+        directory: join(directory, 'postgres'),
+        ...port,
+        settings: postgres_settings,
+        logger,
+      }),
     ),
     clickhouse: storeServer((port) =>
       startEmbeddedClickHouse({ directory: join(directory, 'clickhouse'), ...port, logger }),

@@ -19,6 +19,7 @@ export async function openWorld(bench: IncidentBench, rules: readonly Rule[], va
   // The projects of other tests are not evaluated again.
   await db.deleteFrom('incident_rules').execute()
   await db.deleteFrom('evaluation_leases').execute()
+  await db.deleteFrom('evaluation_workers').execute()
   await db.updateTable('incidents').set({ timer_at: null }).execute()
   const ids: string[] = []
   for (const rule of rules) ids.push(await bench.addRule(project_id, rule))

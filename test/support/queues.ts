@@ -67,7 +67,7 @@ export function sqliteDriver(): QueueDriver {
   }
 }
 
-export function jetStreamDriver(): QueueDriver {
+export function jetStreamDriver(partitions = 1): QueueDriver {
   const opened: Queue[] = []
   let directory = ''
   let server: NatsServer | undefined
@@ -77,6 +77,7 @@ export function jetStreamDriver(): QueueDriver {
       servers: [server?.url ?? ''],
       stream_prefix,
       replicas: 1,
+      partitions,
       max_bytes: settings.bytes_max ?? 100_000_000,
       duplicate_window_ms: 120_000,
       logger: keepingLogger(),
@@ -86,7 +87,7 @@ export function jetStreamDriver(): QueueDriver {
     return queue
   }
   return {
-    name: 'jetstream',
+    name: partitions === 1 ? 'jetstream' : `jetstream, ${partitions} partitions`,
     start: async () => {
       directory = await mkdtemp(join(tmpdir(), 'looptrace-nats-'))
       server = await startNatsServer({ directory, max_payload_bytes: 1_004_096 })

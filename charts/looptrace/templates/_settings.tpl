@@ -87,6 +87,7 @@ LOOPTRACE_CLICKHOUSE_PASSWORD_FILE: {secret: {{ quote .existingSecret }}, key: {
 {{- with .Values.nats }}
 LOOPTRACE_NATS_URL: {{ join "," .servers | quote }}
 LOOPTRACE_NATS_REPLICAS: {{ .replicas | quote }}
+LOOPTRACE_QUEUE_PARTITIONS: {{ .partitions | quote }}
 {{- if .existingSecret }}
 LOOPTRACE_NATS_CREDENTIALS_FILE: {secret: {{ quote .existingSecret }}, key: {{ quote .credentialsKey }}}
 {{- end }}

@@ -34,6 +34,7 @@ export function auditChores(options: AuditChoreOptions): Chore[] {
     {
       name: 'seal audited reads',
       every_ms: second_ms,
+      wake: 'audit_reads',
       reason: 'stored reads of all chains',
       run: async () => {
         await sealReads(db, clock)

@@ -1,4 +1,5 @@
 import type { Route } from '../../platform/http/index.ts'
+import type { Wakes } from '../../platform/relational/index.ts'
 import type { Logger, Metrics } from '../../platform/telemetry/index.ts'
 import type { ContextJudge } from './judge/context-judge.ts'
 import { defaultJudgeWork, type JudgeWork, startJudging } from './judge/judge-task.ts'
@@ -65,6 +66,8 @@ export type DetectionOptions = DetectionPorts & {
   judge?: ContextJudge | undefined
   settings?: Partial<DetectionWork>
   judging?: Partial<JudgeWork>
+  /** Announcements of due tasks. Without them, it polls. */
+  wakes?: Wakes | undefined
 }
 
 /** The running detection of a process. */

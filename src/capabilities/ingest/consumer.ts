@@ -3,7 +3,7 @@ import { BoundedCache } from '../../kernel/bounded-cache.ts'
 import type { Clock } from '../../kernel/time.ts'
 import type { LedgerEntry } from '../../model/ledger-entry.ts'
 import type { ConsumeOptions, Consumer, Delivery, Queue } from '../../platform/queue/index.ts'
-import type { Kysely, TaskTables } from '../../platform/relational/index.ts'
+import type { Kysely, TaskTables, Wakes } from '../../platform/relational/index.ts'
 import { inSpan, type Logger, type Metrics } from '../../platform/telemetry/index.ts'
 import { ledgerMeters } from '../ledger/index.ts'
 import { countTokens } from '../records/exchanges/index.ts'
@@ -48,6 +48,8 @@ export type IngestOptions = {
   clock: Clock
   logger: Logger
   metrics: Metrics
+  /** Announcements of large roll-ups that are due. Without them, it polls. */
+  wakes?: Wakes | undefined
   settings: IngestSettings
 }
 
@@ -84,7 +86,7 @@ export async function startIngest(options: IngestOptions): Promise<Consumer> {
   )
   const entries = queue.consume(consumeOptions('ledger', worker), takeEntries)
   const consumers = await Promise.all([...rows, entries])
-  const refreshing = startRefreshing(worker)
+  const refreshing = startRefreshing({ ...worker, wakes: options.wakes })
   return {
     stop: async () => {
       stopping.abort()

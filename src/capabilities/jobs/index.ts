@@ -16,5 +16,12 @@ export {
   requesterOf,
   shownJob,
 } from './job-runs.ts'
-export { type Chore, type Jobs, type JobsOptions, runChore, startJobs } from './start-jobs.ts'
+export {
+  type Chore,
+  type ChoreRun,
+  type Jobs,
+  type JobsOptions,
+  runChore,
+  startJobs,
+} from './start-jobs.ts'
 export { deleteEarlierJobs, deleteEndedJobs } from './store.ts'

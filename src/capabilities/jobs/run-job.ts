@@ -7,6 +7,7 @@ import { isRelationalUnavailable } from '../../platform/relational/index.ts'
 import type { Logger, Metrics } from '../../platform/telemetry/index.ts'
 import { runInInstallation, runInProject } from '../../platform/tenancy/index.ts'
 import { writeAuditedEnd } from './audited-end.ts'
+import { claimJob } from './claim-job.ts'
 import {
   type Job,
   type JobDb,
@@ -15,7 +16,7 @@ import {
   type JobSettings,
   LeaseLost,
 } from './contract.ts'
-import { claimJob, endJob, extendLease, giveBack, type Lease, noteProgress } from './store.ts'
+import { endJob, extendLease, giveBack, type Lease, noteProgress } from './store.ts'
 
 /** Dependencies of an attempt at a job. */
 export type JobRunOptions = {
@@ -25,6 +26,8 @@ export type JobRunOptions = {
   logger: Logger
   meters: JobMeters
   settings: JobSettings
+  /** The project whose job was claimed last. */
+  turn: { project_id?: string }
   /** Where the ends of jobs are recorded. */
   audit?: AuditTrail | undefined
 }
@@ -38,14 +41,15 @@ export async function claimNextJob(
   options: JobRunOptions,
   stopping: AbortSignal,
 ): Promise<(() => Promise<void>) | undefined> {
-  const { db, handlers, settings, clock } = options
+  const { db, handlers, settings, clock, turn } = options
   const lease_owner = newId()
   const asked_at_ms = clock.now_ms()
   const kinds = [...handlers.keys()]
   const job = await runInInstallation('projects take turns with their jobs', () =>
-    claimJob(db, { kinds, lease_owner, lease_ms: settings.lease_ms }),
+    claimJob(db, { kinds, lease_owner, lease_ms: settings.lease_ms, after: turn.project_id }),
   )
   if (job === undefined) return undefined
+  turn.project_id = job.project_id
   const attempt = new Attempt(options, job, { lease_owner, confirmed_at_ms: asked_at_ms })
   return async () =>
     runInProject(job.project_id, () => measure(options, job, () => attempt.run(stopping)))

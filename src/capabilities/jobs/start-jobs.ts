@@ -1,5 +1,11 @@
 import { type Clock, sleep } from '../../kernel/time.ts'
 import type { AuditTrail } from '../../platform/audit/index.ts'
+import {
+  pollingWakes,
+  type Waker,
+  type Wakes,
+  type WakeTopic,
+} from '../../platform/relational/index.ts'
 import type { Logger, Metrics } from '../../platform/telemetry/index.ts'
 import { runInInstallation } from '../../platform/tenancy/index.ts'
 import { defaultJobSettings, type JobDb, type JobHandler, type JobSettings } from './contract.ts'
@@ -14,6 +20,8 @@ export type JobsOptions = {
   logger: Logger
   metrics: Metrics
   settings?: Partial<JobSettings>
+  /** Announcements of jobs and of the work of chores. Without them, they poll. */
+  wakes?: Wakes
   /** Where the ends of jobs are recorded. Without it, nowhere. */
   audit?: AuditTrail
 }
@@ -22,13 +30,18 @@ export type JobsOptions = {
 export type Chore = {
   name: string
   every_ms: number
+  /** Announces its work: it then runs when there is some, and else once in a slow poll. */
+  wake?: WakeTopic
   /**
    * Why its statements need rows of several projects. What it does for one project or organization
    * runs in that scope.
    */
   reason: string
-  run: (signal: AbortSignal) => Promise<void>
+  run: (signal: AbortSignal) => Promise<void> | Promise<ChoreRun>
 }
+
+/** `again` if more work is expected that nothing announces: it runs again after `every_ms`. */
+export type ChoreRun = 'again' | undefined
 
 /** The running jobs of a process. */
 export type Jobs = {
@@ -43,16 +56,17 @@ export type Jobs = {
 export function startJobs(options: JobsOptions): Jobs {
   const { db, clock, logger, metrics, audit, chores = [] } = options
   const settings = { ...defaultJobSettings, ...options.settings }
+  const wakes = options.wakes ?? pollingWakes()
   const stopping = new AbortController()
   const meters = jobMeters(metrics)
   const working = [
     ...poolsOf(options.handlers, settings).map(({ handlers, jobs_max, poll_ms }) => {
       const byKind = new Map(handlers.map((handler) => [handler.kind, handler]))
       const limits = { ...settings, poll_ms }
-      const run = { db, handlers: byKind, clock, logger, settings: limits, meters, audit }
-      return runJobs(run, jobs_max, stopping.signal)
+      const run = { db, handlers: byKind, clock, logger, settings: limits, meters, audit, turn: {} }
+      return runJobs(run, { jobs_max, waker: wakes.waker('jobs'), stopping: stopping.signal })
     }),
-    ...chores.map((chore) => repeat(chore, logger, stopping.signal)),
+    ...chores.map((chore) => repeat(chore, { logger, wakes, stopping: stopping.signal })),
   ]
   return {
     stop: async () => {
@@ -82,8 +96,10 @@ function poolsOf(handlers: readonly JobHandler[], settings: JobSettings): Pool[]
   )
 }
 
+type PoolRun = { jobs_max: number; waker: Waker; stopping: AbortSignal }
+
 /** Polls for jobs and runs up to `jobs_max` of them side by side. */
-async function runJobs(options: JobRunOptions, jobs_max: number, stopping: AbortSignal) {
+async function runJobs(options: JobRunOptions, { jobs_max, waker, stopping }: PoolRun) {
   const { logger, settings } = options
   const running = new Set<Promise<void>>()
   while (!stopping.aborted) {
@@ -96,7 +112,7 @@ async function runJobs(options: JobRunOptions, jobs_max: number, stopping: Abort
       return undefined
     })
     if (work === undefined) {
-      await sleep(settings.poll_ms, stopping)
+      await waker.wait(settings.poll_ms, stopping)
       continue
     }
     const attempt = work().catch((error: unknown) => {
@@ -109,15 +125,24 @@ async function runJobs(options: JobRunOptions, jobs_max: number, stopping: Abort
 }
 
 /** Runs a chore once, in the scope of the installation. */
-export function runChore({ reason, run }: Chore, stopping: AbortSignal): Promise<void> {
-  return runInInstallation(reason, () => run(stopping))
+export function runChore({ reason, run }: Chore, stopping: AbortSignal): Promise<ChoreRun> {
+  return runInInstallation(reason, async () => {
+    const ran = await run(stopping)
+    return ran === 'again' ? ran : undefined
+  })
 }
 
-async function repeat(chore: Chore, logger: Logger, stopping: AbortSignal): Promise<void> {
+type ChoreOptions = { logger: Logger; wakes: Wakes; stopping: AbortSignal }
+
+async function repeat(chore: Chore, { logger, wakes, stopping }: ChoreOptions): Promise<void> {
+  const { wake, every_ms } = chore
+  const waker = wake === undefined ? undefined : wakes.waker(wake)
   while (!stopping.aborted) {
-    await runChore(chore, stopping).catch((error: unknown) => {
+    const ran = await runChore(chore, stopping).catch((error: unknown) => {
       if (!stopping.aborted) logger.warn({ err: error, chore: chore.name }, 'a chore failed')
+      return 'again' as const
     })
-    await sleep(chore.every_ms, stopping)
+    if (waker === undefined || ran === 'again') await sleep(every_ms, stopping)
+    else await waker.wait(every_ms, stopping)
   }
 }

@@ -1,9 +1,4 @@
-import {
-  type Selectable,
-  sql,
-  storableJson,
-  storableText,
-} from '../../platform/relational/index.ts'
+import { sql, storableJson, storableText } from '../../platform/relational/index.ts'
 import type { Job, JobDb, JobRequest, JobValue } from './contract.ts'
 
 /** Inserts a job; returns undefined when its key is taken. */
@@ -125,46 +120,6 @@ export async function deleteEarlierJobs(
 /** A lease on a job. Writes with a lease take effect only while it is held. */
 export type Lease = { id: string; lease_owner: string }
 
-/**
- * Claims a due job: a queued one, or a running one whose lease has expired. Projects take turns, so
- * that one with many queued jobs does not delay the others: a project with fewer running jobs comes
- * first, and equal ones by chance. Within a project, the job that has been due longest comes first.
- * Leases use the clock of the database, which all workers share.
- */
-export async function claimJob(
-  db: JobDb,
-  claim: { kinds: readonly string[]; lease_owner: string; lease_ms: number },
-): Promise<Job | undefined> {
-  const isOfKinds = sql`state in ('queued', 'running') and kind = any(${[...claim.kinds]})`
-  const isDue = sql`due_at <= now() and (state = 'queued' or lease_until < now())`
-  const claimed = await sql<Selectable<Job>>`
-    with due as (
-      select id, project_id, row_number() over (partition by project_id order by due_at, id) as turn
-      from job_runs where ${isOfKinds} and ${isDue}
-    ), running as (
-      select project_id, count(*) as jobs from job_runs
-      where ${isOfKinds} and state = 'running' and lease_until >= now() group by project_id
-    ), chosen as (
-      select due.id, due.turn + coalesce(running.jobs, 0) as turn
-      from due left join running using (project_id)
-      where due.turn <= ${claimers_max}
-      order by 2, random() limit ${claimers_max}
-    )
-    update job_runs
-    set state = 'running', attempt = attempt + 1, lease_owner = ${claim.lease_owner},
-      lease_until = ${later(claim.lease_ms)}, started_at = coalesce(started_at, now())
-    where id = (
-      select job_runs.id from job_runs join chosen using (id)
-      where ${isDue} order by chosen.turn limit 1
-      for update of job_runs skip locked
-    )
-    returning *`.execute(db)
-  return claimed.rows[0]
-}
-
-/** Jobs that are looked at, because other workers may be claiming the first ones right now. */
-const claimers_max = 32
-
 /** Extends a lease; false when it is lost. */
 export function extendLease(db: JobDb, lease: Lease, lease_ms: number): Promise<boolean> {
   return updateHeld(db, lease, sql`lease_until = ${later(lease_ms)}`)
@@ -235,7 +190,8 @@ async function updateHeld(
   return Number(written.numAffectedRows ?? 0) === 1
 }
 
-function later(ms: number) {
+/** A time of the database from now on. */
+export function later(ms: number) {
   return sql`now() + ${ms} * interval '1 millisecond'`
 }
 

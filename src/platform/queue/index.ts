@@ -15,11 +15,8 @@ export {
   type Queue,
   QueueUnavailable,
 } from './contract.ts'
-export {
-  type JetStreamQueueOptions,
-  migrateJetStream,
-  openJetStreamQueue,
-} from './jetstream/jetstream-queue.ts'
+export { type JetStreamQueueOptions, migrateJetStream } from './jetstream/jetstream-queue.ts'
+export { openJetStreamQueue } from './jetstream/open-jetstream-queue.ts'
 export { FramePool, publishWithRetries, type RetryLimits } from './publishing.ts'
 export type { QueueLogger } from './run-batch.ts'
 export { type SpooledPublisher, withSpool } from './spool.ts'

@@ -54,3 +54,10 @@ export type { TaskTables } from './tables/task-tables.ts'
 export type { VerificationTables } from './tables/verification-tables.ts'
 export { partitionPolicy, tablesWithoutPolicy } from './tenant-policies.ts'
 export { asStoreProblem, isLockTimeout, isRelationalUnavailable } from './unavailable.ts'
+export {
+  openWakeChannel,
+  pollingWakes,
+  type Waker,
+  type Wakes,
+  type WakeTopic,
+} from './wake-channel.ts'

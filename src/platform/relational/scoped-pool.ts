@@ -1,6 +1,7 @@
 import type pg from 'pg'
 import { currentScope, type TenantScope } from '../tenancy/index.ts'
 import { findAppRole } from './app-role.ts'
+import { isDirectSession } from './direct-session.ts'
 import {
   type PipelineResult,
   runPipeline,
@@ -65,7 +66,7 @@ export function scopePool(
       const client = await pool.connect()
       const known = clients.get(client)
       if (known !== undefined) return known
-      const isDirect = await isDirectSession(client)
+      const isDirect = await readSession(client)
       const scoped = scopeClient(client, { scopeOf, appRole, isDirect, statement_timeout_ms })
       clients.set(client, scoped)
       return scoped
@@ -89,16 +90,10 @@ class AppRole {
   }
 }
 
-/**
- * Returns whether the connection has a session of the server to itself, which can keep statements.
- * A pooler reports a process of its own.
- */
-async function isDirectSession(client: pg.PoolClient): Promise<boolean> {
+/** Closes the connection if it does not say. */
+async function readSession(client: pg.PoolClient): Promise<boolean> {
   try {
-    const { rows } = await client.query<{ pid: number }>('select pg_backend_pid() as pid')
-    // The types of pg leave it out.
-    const { processID } = client as pg.PoolClient & { processID?: number }
-    return rows[0]?.pid === processID
+    return await isDirectSession(client)
   } catch (error) {
     client.release(true)
     throw error

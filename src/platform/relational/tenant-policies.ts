@@ -10,6 +10,7 @@ export const tablesWithoutPolicy: Readonly<Record<string, string>> = {
   audit_keys: 'keys of the installation that sign checkpoints',
   browser_sessions: 'sessions of people, who belong to no tenant',
   certification_keys: 'keys of the installation that sign statements',
+  evaluation_workers: 'workers that evaluate rules, with the number of their projects',
   operator_keys: 'keys of operators, who work for every tenant',
   password_resets: 'links of people, who belong to no tenant',
   refresh_tokens: 'tokens of people, who belong to no tenant',

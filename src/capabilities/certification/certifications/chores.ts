@@ -26,12 +26,14 @@ export function certificationChores(deps: Deps): Chore[] {
     {
       name: 'due certifications',
       every_ms: tend_ms,
+      wake: 'certifications',
       reason: 'due certifications of all projects',
       run: () => startDue(deps),
     },
     {
       name: 'lost certifications',
       every_ms: tend_ms,
+      wake: 'certifications',
       reason: 'lost certifications of all projects are ended by one statement',
       run: () => endLost(deps),
     },

@@ -3,7 +3,11 @@ import { backOff } from '../../../kernel/back-off.ts'
 import { newId } from '../../../kernel/ids.ts'
 import { Problem } from '../../../kernel/problem.ts'
 import { sleep } from '../../../kernel/time.ts'
-import { isRelationalUnavailable } from '../../../platform/relational/index.ts'
+import {
+  isRelationalUnavailable,
+  pollingWakes,
+  type Wakes,
+} from '../../../platform/relational/index.ts'
 import type { Logger, Metrics } from '../../../platform/telemetry/index.ts'
 import { runInInstallation, runInProject, runInProjects } from '../../../platform/tenancy/index.ts'
 import type { Finding, FindingChanges } from '../findings/finding.ts'
@@ -34,25 +38,30 @@ const maxLoopRestMs = 2_000
  * Analyses tasks as they become due, until it is stopped. Several processes can run it: each claims
  * some tasks under a lease. The tasks of a killed process are due again when its lease expires.
  */
-export function startWorker(ports: WorkPorts & { metrics: Metrics }): { stop(): Promise<void> } {
-  const { db, logger, metrics, settings, cache } = ports
+export function startWorker(ports: WorkPorts & { metrics: Metrics; wakes?: Wakes | undefined }): {
+  stop(): Promise<void>
+} {
+  const { db, logger, metrics, settings, cache, wakes = pollingWakes() } = ports
+  const waker = wakes.waker('detection')
   watchDue(db, metrics, cache)
   const stopping = new AbortController()
   const loop = async () => {
     while (!stopping.signal.aborted) {
       const start_ms = performance.now()
-      const pause_ms = await analyseDue(ports, stopping.signal).then(
-        (hadTasks) => (hadTasks ? undefined : settings.poll_ms),
+      const done = await analyseDue(ports, stopping.signal).then(
+        (hadTasks) => (hadTasks ? 'worked' : 'idle'),
         (error: unknown) => {
           logger.warn({ err: error }, 'analysing due tasks failed; they stay due')
-          return settings.retry_ms
+          return 'failed' as const
         },
       )
       const took_ms = performance.now() - start_ms
       ports.meters.busy.inc(took_ms / 1_000)
       cache.dropIdle(ports.clock.now_ms())
       const rest_ms = (took_ms * (1 - settings.busy_share)) / settings.busy_share
-      await sleep(pause_ms ?? Math.min(rest_ms, maxLoopRestMs), stopping.signal)
+      if (done === 'idle') await waker.wait(settings.poll_ms, stopping.signal)
+      else if (done === 'failed') await sleep(settings.retry_ms, stopping.signal)
+      else await sleep(Math.min(rest_ms, maxLoopRestMs), stopping.signal)
     }
   }
   const ended = loop()

@@ -25,6 +25,7 @@ export function countFeedbackChore({ db }: Pick<ChoreDeps, 'db'>): Chore {
   return {
     name: 'counts of feedback',
     every_ms: refreshEveryMs,
+    wake: 'feedback_counts',
     reason: 'changed feedback of all projects',
     run: async (signal) => {
       for (const project_id of await findDueProjects(db, projects_max)) {

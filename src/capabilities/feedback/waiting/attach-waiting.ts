@@ -153,6 +153,7 @@ export function feedbackChores(deps: WaitingDeps): Chore[] {
     {
       name: 'attach feedback',
       every_ms: 1_000,
+      wake: 'feedback',
       reason: 'waiting tasks of all projects',
       run: async (signal) => {
         while ((await attachWaiting(deps, signal)) === tasks_max);

@@ -66,12 +66,17 @@ function applyOne(
 }
 
 /**
- * Applies suppressions and inhibitions that began or ended, to all unresolved incidents. Returns
- * the number of messages. Projects are locked only if an incident changes.
+ * Applies suppressions and inhibitions that began or ended, to the unresolved incidents of the
+ * projects that a worker has. Returns the numbers of messages and of such projects. Projects are
+ * locked only if an incident changes.
  */
-export async function applyMutes(db: IncidentDb, { now_ms }: { now_ms: number }): Promise<Saved> {
-  const sum = { opened: 0, messages: 0 }
-  for (const project_id of await findMutableProjects(db)) {
+export async function applyMutes(
+  db: IncidentDb,
+  { holder, now_ms }: { holder: string; now_ms: number },
+): Promise<Saved & { projects: number }> {
+  const projects = await findMutableProjects(db, holder)
+  const sum = { opened: 0, messages: 0, projects: projects.length }
+  for (const project_id of projects) {
     sum.messages += await runInProject(project_id, () => muteProject(db, { project_id, now_ms }))
   }
   return sum
@@ -103,10 +108,11 @@ function muted(row: StoredIncident, muting: MutingInEffect, now_ms: number): Cha
   return applyMuting(core, muting.of(core, row), now_ms)
 }
 
-/** Returns the projects with unresolved incidents that something mutes, or may mute. */
-async function findMutableProjects(db: IncidentDb): Promise<string[]> {
+/** Returns the claimed projects with unresolved incidents that something mutes, or may mute. */
+async function findMutableProjects(db: IncidentDb, holder: string): Promise<string[]> {
   const { rows } = await sql<{ project_id: string }>`
     select project_id from incidents where state <> 'resolved'
+      and project_id in (select project_id from evaluation_leases where holder = ${holder}::uuid)
     group by project_id
     having bool_or(suppressed)
       or exists (select 1 from incident_suppressions as one

@@ -1,15 +1,13 @@
-import { backOff } from '../../../kernel/back-off.ts'
 import { Semaphore } from '../../../kernel/semaphore.ts'
 import { isRelationalUnavailable, sql } from '../../../platform/relational/index.ts'
 import type { Logger } from '../../../platform/telemetry/index.ts'
 import { runInProject } from '../../../platform/tenancy/index.ts'
-import { newestSlot } from '../evaluation/slots.ts'
 import type { IncidentDb, Measured, Signals } from '../ports.ts'
 import type { Group } from '../rules/groups.ts'
-import type { Rule } from '../rules/rule.ts'
-import { toRule } from '../store/rule-rows.ts'
+import { type DueProject, findDueProjects, type NextDue, scheduleProjects } from './due-projects.ts'
 import type { EvaluatorMeters, EvaluatorSettings } from './evaluator-settings.ts'
 import type { Lease } from './leases.ts'
+import { type LastEvaluation, nextDue } from './next-due.ts'
 import {
   type DueRule,
   earlierSlotsOf,
@@ -19,6 +17,7 @@ import {
   toMeasuredRules,
   withEarlierGroups,
 } from './project-slots.ts'
+import { RuleCache } from './rule-cache.ts'
 import { type SlotsToWrite, writeSlots } from './write-slots.ts'
 
 /** The ports of an evaluator. */
@@ -46,29 +45,66 @@ export class SlotEvaluator {
 
   constructor(ports: EvaluatorPorts) {
     this.#ports = ports
-    this.#cache = new RuleCache(ports.db)
+    this.#cache = new RuleCache(ports.db, ports.settings.cached_rules_max)
     this.#permits = new Semaphore({ permits_max: ports.settings.projects_max })
   }
 
   /**
-   * Starts the evaluation of all due rules of these projects. A project that is still being
-   * evaluated is left out, so that a slow one does not hold up the others.
+   * Starts the evaluation of the due rules of the claimed projects, up to `due_projects_max`
+   * projects at once. A project that is still being evaluated is left out, so that a slow one does
+   * not hold up the others. Returns the ms until the next look: `poll_ms` while projects are
+   * evaluated, because their next times are not known yet.
    */
-  async start(leases: readonly Lease[], stopping: AbortSignal): Promise<void> {
-    const now_ms = await this.#ports.now()
-    const due = await this.#findDue(leases, now_ms)
-    for (const [lease, rules] of due) {
-      const { project_id } = lease
-      if (this.#running.has(project_id)) continue
-      const work = this.#permits
-        .run(() => runInProject(project_id, () => this.#evaluate(lease, rules, stopping)))
-        .catch((error: unknown) => {
-          if (stopping.aborted) return
-          this.#ports.logger.warn({ err: error, project_id }, 'evaluating incident rules failed')
-        })
-        .finally(() => this.#running.delete(project_id))
-      this.#running.set(project_id, work)
+  async start(stopping: AbortSignal): Promise<number> {
+    const { db, now, holder, settings } = this.#ports
+    const now_ms = await now()
+    const but = [...this.#running.keys()]
+    const limit = settings.due_projects_max - but.length
+    const search = { holder, kind: 'due_at', now_ms, but, limit } as const
+    const { projects, next_ms } = await findDueProjects(db, search)
+    const found = await this.#findDue(projects, now_ms)
+    await scheduleProjects(
+      db,
+      'due_at',
+      found.filter(({ due }) => due.length === 0).map(({ next }) => next),
+    )
+    for (const { next, due } of found) if (due.length > 0) this.#start(next, due, stopping)
+    if (projects.length === limit) return 0
+    return this.#running.size > 0 ? settings.poll_ms : next_ms - now_ms
+  }
+
+  #start(project: DueProject, rules: readonly DueRule[], stopping: AbortSignal): void {
+    const { project_id } = project
+    const evaluate = async () => {
+      await this.#evaluate(project, rules, stopping)
+      if (!stopping.aborted) await this.#schedule(project)
     }
+    const work = this.#permits
+      .run(() => runInProject(project_id, evaluate))
+      .catch(async (error: unknown) => {
+        if (stopping.aborted) return
+        this.#ports.logger.warn({ err: error, project_id }, 'evaluating incident rules failed')
+        await runInProject(project_id, () => this.#postpone(project)).catch(() => undefined)
+      })
+      .finally(() => this.#running.delete(project_id))
+    this.#running.set(project_id, work)
+  }
+
+  /** Sets when an evaluated project is due next. */
+  async #schedule(project: DueProject): Promise<void> {
+    const found = await this.#findDue([project], Number.NEGATIVE_INFINITY)
+    await scheduleProjects(
+      this.#ports.db,
+      'due_at',
+      found.map(({ next }) => next),
+    )
+  }
+
+  /** Lets the other projects go first after a failure. */
+  async #postpone(project: DueProject): Promise<void> {
+    const { db, now, settings } = this.#ports
+    const due_ms = (await now()) + settings.retry_ms
+    await scheduleProjects(db, 'due_at', [{ ...project, due_ms }])
   }
 
   /** Resolves when no project is being evaluated. */
@@ -76,32 +112,26 @@ export class SlotEvaluator {
     await Promise.all(this.#running.values())
   }
 
-  async #findDue(leases: readonly Lease[], now_ms: number): Promise<Map<Lease, DueRule[]>> {
-    const byProject = new Map(leases.map((lease) => [lease.project_id, lease]))
-    const rows = await findLastSlots(this.#ports.db, [...byProject.keys()])
+  /** Returns the due rules of projects, and when each project is due next. */
+  async #findDue(projects: readonly DueProject[], now_ms: number): Promise<FoundProject[]> {
+    const ids = projects.map(({ project_id }) => project_id)
+    const rows = await findLastSlots(this.#ports.db, ids)
     const rules = await this.#cache.load(rows)
-    const due = new Map<Lease, DueRule[]>()
-    for (const { evaluated_at, partial, failures, last_slot, ...row } of rows) {
-      const rule = rules.get(row.id)
-      const lease = byProject.get(row.project_id)
-      if (rule === undefined || lease === undefined) continue
-      const last_ms = last_slot === null ? null : Date.parse(last_slot)
-      if (last_ms !== null && newestSlot(rule, now_ms) <= last_ms) continue
-      if (now_ms < this.#notBefore({ evaluated_at, partial, failures })) continue
-      due.set(lease, [...(due.get(lease) ?? []), { ...row, rule, last_ms, known: [] }])
-    }
-    return due
-  }
-
-  /** Returns the time before which a rule that failed or waits for rows is not evaluated again. */
-  #notBefore({ evaluated_at, partial, failures }: Waiting): number {
-    if (evaluated_at === null) return 0
-    const { retry_ms: base_ms, retry_ms_max: max_ms, partial_ms } = this.#ports.settings
-    const evaluated_ms = Date.parse(evaluated_at)
-    if (failures !== null && failures > 0) {
-      return evaluated_ms + backOff({ base_ms, max_ms }, failures)
-    }
-    return partial === true ? evaluated_ms + partial_ms : 0
+    const byProject = Map.groupBy(rows, ({ project_id }) => project_id)
+    return projects.map((project) => {
+      const next: NextDue = { ...project, due_ms: Number.POSITIVE_INFINITY }
+      const due: DueRule[] = []
+      for (const { id, version, project_id, ...last } of byProject.get(project.project_id) ?? []) {
+        const rule = rules.get(id)
+        // A rule that was replaced meanwhile has made its project due again.
+        if (rule === undefined) continue
+        const due_ms = nextDue(rule, last, this.#ports.settings)
+        next.due_ms = Math.min(next.due_ms, due_ms)
+        const last_ms = last.last_slot === null ? null : Date.parse(last.last_slot)
+        if (due_ms <= now_ms) due.push({ id, version, project_id, rule, last_ms, known: [] })
+      }
+      return { next, due }
+    })
   }
 
   async #evaluate(lease: Lease, due: readonly DueRule[], stopping: AbortSignal): Promise<void> {
@@ -202,17 +232,13 @@ async function withKnownGroups(db: IncidentDb, due: readonly DueRule[]): Promise
 
 type SomeRules = Pick<SlotsToWrite, 'lease' | 'rules' | 'lag_ms' | 'now_ms'>
 
-type Waiting = {
-  evaluated_at: string | null
-  partial: boolean | null
-  failures: number | null
-}
+/** A project with its due rules; `next` is when the earliest of its rules is due. */
+type FoundProject = { next: NextDue; due: DueRule[] }
 
-type LastSlot = Waiting & {
+type LastSlot = LastEvaluation & {
   id: string
   project_id: string
   version: number
-  last_slot: string | null
 }
 
 /** Returns the last slots of all rules of these projects, without event rules. */
@@ -228,39 +254,4 @@ async function findLastSlots(db: IncidentDb, projects: readonly string[]): Promi
     .where('kind', '<>', 'event')
     .orderBy('id')
     .execute()
-}
-
-type Versioned = { version: number; rule: Rule }
-
-/** The rules that this process evaluates, in their newest versions. Each version is read once. */
-class RuleCache {
-  readonly #db: IncidentDb
-  #known = new Map<string, Versioned>()
-
-  constructor(db: IncidentDb) {
-    this.#db = db
-  }
-
-  /** Returns these versions of rules by id, and forgets all other rules. */
-  async load(
-    wanted: readonly { id: string; version: number }[],
-  ): Promise<ReadonlyMap<string, Rule>> {
-    const missing = wanted.filter(({ id, version }) => this.#known.get(id)?.version !== version)
-    const fresh = new Map<string, Versioned>()
-    if (missing.length > 0) {
-      const rows = await this.#db
-        .selectFrom('incident_rules')
-        .select(['id', 'version', 'spec'])
-        .where(sql<boolean>`id = any(${missing.map(({ id }) => id)}::uuid[])`)
-        .execute()
-      for (const { id, version, spec } of rows) fresh.set(id, { version, rule: toRule(spec) })
-    }
-    const next = new Map<string, Versioned>()
-    for (const { id, version } of wanted) {
-      const one = fresh.get(id) ?? this.#known.get(id)
-      if (one?.version === version) next.set(id, one)
-    }
-    this.#known = next
-    return new Map([...next].map(([id, { rule }]) => [id, rule]))
-  }
 }

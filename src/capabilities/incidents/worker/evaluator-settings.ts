@@ -4,7 +4,7 @@ import type { Metrics } from '../../../platform/telemetry/index.ts'
 export type EvaluatorSettings = {
   /** Time after which another process takes the projects of one that ended. */
   lease_ms: number
-  /** Interval of claiming projects and extending leases. */
+  /** Interval of claiming projects and renewing leases. */
   claim_ms: number
   /** Interval of looking for due slots and due timers. */
   poll_ms: number
@@ -21,6 +21,10 @@ export type EvaluatorSettings = {
   measure_ms_max: number
   /** Projects that are evaluated side by side. */
   projects_max: number
+  /** Due projects that a look takes, and that wait for their evaluation in memory. */
+  due_projects_max: number
+  /** Rules in memory, 1–3 KB each. */
+  cached_rules_max: number
   /** Rules that are written in one transaction. */
   rules_max: number
   /** Incidents whose timers are applied, per look. */
@@ -47,6 +51,8 @@ export const defaultEvaluatorSettings: EvaluatorSettings = {
   retry_ms_max: minute_ms,
   measure_ms_max: 30_000,
   projects_max: 8,
+  due_projects_max: 256,
+  cached_rules_max: 10_000,
   rules_max: 250,
   timers_max: 500,
   forget_after_ms: day_ms,

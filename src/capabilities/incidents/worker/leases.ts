@@ -1,73 +1,151 @@
 import { sql } from '../../../platform/relational/index.ts'
 import type { IncidentDb } from '../ports.ts'
+import { type LeaseCounts, shareLeases } from './share-leases.ts'
 
 /** A project that this process evaluates. `fence` grows with each new holder. */
 export type Lease = { project_id: string; fence: number }
 
-/** Who holds leases, and for how long. */
+/** Who holds leases, and for how long after each claim. */
 export type Holder = { holder: string; lease_ms: number }
 
 /**
- * Claims the projects with rules whose lease ended, and extends the leases of this holder that are
- * half over. Returns all leases of this holder. Times are those of the database, so that clocks of
- * processes do not matter.
+ * Renews the leases of this worker with one row, takes its share of the projects without a holder, or
+ * with a dead one, and gives back its surplus. `held` is the number of projects that it has, if
+ * known. Returns the number after it. Times are those of the database, so that clocks of processes
+ * do not matter.
  */
-export async function claimProjects(
+export function claimProjects(
   db: IncidentDb,
-  { holder, lease_ms }: Holder,
-): Promise<Lease[]> {
-  const until = sql`now() + ${lease_ms} * interval '1 ms'`
-  await sql`
-    insert into evaluation_leases (project_id, holder, fence, expires_at)
-    select distinct project_id, ${holder}::uuid, 1, ${until}
-    from incident_rules where not suspended
-      and not exists (select 1 from evaluation_leases as known
-        where known.project_id = incident_rules.project_id)
-    on conflict do nothing
-  `.execute(db)
-  // A stopped holder may have locked a lease: others must not wait for it.
-  await sql`
-    with free as (
-      select project_id, expires_at <= now() as is_over from evaluation_leases
-      where expires_at <= now()
-        or (holder = ${holder}::uuid and expires_at < now() + ${lease_ms / 2} * interval '1 ms')
-      for update skip locked
-    )
-    update evaluation_leases as lease set holder = ${holder}::uuid, expires_at = ${until},
-      fence = fence + case when is_over then 1 else 0 end
-    from free where lease.project_id = free.project_id
-  `.execute(db)
-  const { rows } = await sql<Lease>`
-    select project_id, fence from evaluation_leases
-    where holder = ${holder}::uuid and expires_at > now()
-    order by project_id
-  `.execute(db)
-  return rows
+  { holder, lease_ms, held }: Holder & { held?: number | undefined },
+): Promise<number> {
+  return db.transaction().execute(async (trx) => {
+    const { dead, is_alive, ...counts } = await readCounts(trx, holder)
+    // Others may have taken the projects of a worker that was stopped past its lease.
+    const before = held !== undefined && is_alive ? held : await countHeld(trx, holder)
+    const { take, give } = shareLeases({ ...counts, held: before })
+    await putWorker(trx, { holder, lease_ms, leases: before })
+    const given = give === 0 ? 0 : await giveBack(trx, holder, give)
+    const taken = take === 0 ? 0 : await takeFree(trx, { holder, dead, limit: take })
+    const after = before - given + taken
+    if (after !== before) await putWorker(trx, { holder, lease_ms, leases: after })
+    if (dead.length > 0) await forgetWorkers(trx, dead)
+    return after
+  })
 }
 
-/** Ends the leases of a holder, so that another one can continue at once. */
+type Counts = Omit<LeaseCounts, 'held'> & {
+  is_alive: boolean
+  /** Workers whose leases ended. */
+  dead: string[]
+}
+
+async function readCounts(trx: IncidentDb, holder: string): Promise<Counts> {
+  const { rows } = await sql<Counts>`
+    with workers as (
+      select holder, leases, expires_at > now() as is_alive, holder = ${holder}::uuid as is_own
+      from evaluation_workers
+    ), free as (
+      select from evaluation_leases where holder is null limit ${claims_max}
+    )
+    select coalesce(bool_or(is_alive and is_own), false) as is_alive,
+      count(*) filter (where is_alive and not is_own)::int as others,
+      coalesce(sum(leases) filter (where not is_own), 0)::int as elsewhere,
+      coalesce(array_agg(holder) filter (where not is_alive and not is_own), '{}') as dead,
+      (select count(*)::int from free) as free
+    from workers
+  `.execute(trx)
+  return rows[0] ?? { is_alive: false, others: 0, elsewhere: 0, free: 0, dead: [] }
+}
+
+/** Projects that a worker takes or gives back with one claim. */
+const claims_max = 5_000
+
+async function countHeld(trx: IncidentDb, holder: string): Promise<number> {
+  const { rows } = await sql<{ held: number }>`
+    select count(*)::int as held from evaluation_leases where holder = ${holder}::uuid
+  `.execute(trx)
+  return rows[0]?.held ?? 0
+}
+
+async function putWorker(
+  trx: IncidentDb,
+  { holder, lease_ms, leases }: Holder & { leases: number },
+): Promise<void> {
+  await sql`
+    insert into evaluation_workers (holder, expires_at, leases)
+    values (${holder}::uuid, now() + ${lease_ms} * interval '1 ms', ${leases})
+    on conflict (holder) do update
+      set expires_at = excluded.expires_at, leases = excluded.leases
+  `.execute(trx)
+}
+
+/** Gives back the projects that are due last. */
+async function giveBack(trx: IncidentDb, holder: string, limit: number): Promise<number> {
+  const { numAffectedRows } = await sql`
+    update evaluation_leases set holder = null where project_id = any(array(
+      select project_id from evaluation_leases where holder = ${holder}::uuid
+      order by due_at desc limit ${Math.min(limit, claims_max)} for update skip locked
+    ))
+  `.execute(trx)
+  return Number(numAffectedRows ?? 0)
+}
+
+/** Takes projects. A stopped holder may have locked a lease: others must not wait for it. */
+async function takeFree(
+  trx: IncidentDb,
+  { holder, dead, limit }: { holder: string; dead: readonly string[]; limit: number },
+): Promise<number> {
+  const { numAffectedRows } = await sql`
+    update evaluation_leases set holder = ${holder}::uuid, fence = fence + 1
+    where project_id = any(array(
+      select project_id from evaluation_leases
+      where holder is null or holder = any(${[...dead]}::uuid[])
+      limit ${Math.min(limit, claims_max)} for update skip locked
+    ))
+  `.execute(trx)
+  return Number(numAffectedRows ?? 0)
+}
+
+/** Deletes dead workers whose projects others have taken. */
+async function forgetWorkers(trx: IncidentDb, dead: readonly string[]): Promise<void> {
+  await sql`
+    delete from evaluation_workers where holder = any(array(
+      select holder from evaluation_workers as worker
+      where holder = any(${[...dead]}::uuid[]) and expires_at <= now() and not exists (
+        select from evaluation_leases as lease where lease.holder = worker.holder)
+      for update skip locked
+    ))
+  `.execute(trx)
+}
+
+/** Ends the leases of a worker that stops, so that another one can continue at once. */
 export async function releaseProjects(
   db: IncidentDb,
   { holder }: Pick<Holder, 'holder'>,
 ): Promise<void> {
   await db
     .updateTable('evaluation_leases')
-    .set({ expires_at: sql<string>`now()` })
+    .set({ holder: null })
     .where('holder', '=', holder)
     .execute()
+  await db.deleteFrom('evaluation_workers').where('holder', '=', holder).execute()
 }
 
-/** Returns whether a lease is valid, and keeps others from claiming it until the transaction ends. */
+/**
+ * Returns whether a lease is valid, and keeps others from taking it until the transaction ends. The
+ * lock is the weakest one: changes of rules do not wait for it.
+ */
 export async function holdsLease(
   trx: IncidentDb,
   { project_id, fence }: Lease,
   { holder }: Pick<Holder, 'holder'>,
 ): Promise<boolean> {
   const { rows } = await sql`
-    select 1 from evaluation_leases
+    select from evaluation_leases as lease
     where project_id = ${project_id} and holder = ${holder}::uuid and fence = ${fence}
-      and expires_at > now()
-    for share
+      and exists (select from evaluation_workers
+        where holder = ${holder}::uuid and expires_at > now())
+    for key share of lease
   `.execute(trx)
   return rows.length > 0
 }

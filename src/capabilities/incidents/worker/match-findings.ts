@@ -18,6 +18,7 @@ import { forgetAfterMs } from '../rules/rule-faults.ts'
 import type { Saved } from '../store/incident-book.ts'
 import { toInstant } from '../store/incident-row.ts'
 import { type StoredRule, toRule } from '../store/rule-rows.ts'
+import { markEventsDue } from './due-projects.ts'
 import { databaseTime } from './leases.ts'
 import { type GroupMatches, type MatchContext, recordMatches } from './record-matches.ts'
 
@@ -65,7 +66,9 @@ export async function matchFindings(
   if (task === undefined) return none
   const matches = rules.flatMap((rule) => toMatches(rule, stored, { task, now_ms: ports.now_ms }))
   if (matches.length === 0) return none
-  return recordApart(db, matches, { ...ports, project_id, lag_ms: 0 })
+  const saved = await recordApart(db, matches, { ...ports, project_id, lag_ms: 0 })
+  await markEventsDue(db, project_id)
+  return saved
 }
 
 /** Returns the event rules of a project that are evaluated. */

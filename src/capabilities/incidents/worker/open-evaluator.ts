@@ -1,19 +1,20 @@
 import { newId } from '../../../kernel/ids.ts'
 import { sleep } from '../../../kernel/time.ts'
 import { severities } from '../../../model/severity.ts'
-import { sql } from '../../../platform/relational/index.ts'
+import { pollingWakes, sql, type Waker, type Wakes } from '../../../platform/relational/index.ts'
 import type { Logger, Metrics } from '../../../platform/telemetry/index.ts'
 import { runInInstallation, runInProject } from '../../../platform/tenancy/index.ts'
 import type { IncidentDb, Signals } from '../ports.ts'
 import type { Saved } from '../store/incident-book.ts'
 import { applyDueTimers, applyMutes } from './apply-timers.ts'
+import { type DueProject, findDueProjects, scheduleProjects } from './due-projects.ts'
 import { type EvaluatorPorts, SlotEvaluator } from './evaluate-due.ts'
 import {
   defaultEvaluatorSettings,
   type EvaluatorSettings,
   evaluatorMeters,
 } from './evaluator-settings.ts'
-import { claimProjects, databaseTime, type Lease, releaseProjects } from './leases.ts'
+import { claimProjects, databaseTime, releaseProjects } from './leases.ts'
 import { type LedgerSince, tickEvents, tickLedger } from './tick-events.ts'
 
 /** Ports and settings of the evaluator of a process. */
@@ -28,6 +29,8 @@ export type EvaluatorOptions = {
   now?: () => Promise<number>
   /** Called after messages were stored, so that they are sent at once. */
   wakeSender?: () => void
+  /** Announcements of changed rules, incidents and suppressions. Without them, it polls. */
+  wakes?: Wakes
 }
 
 /** The single steps of an evaluator. `startEvaluator` repeats them. */
@@ -36,10 +39,21 @@ export class Evaluator {
   readonly #slots: SlotEvaluator
   readonly #stopping = new AbortController()
   readonly #ledger: LedgerSince
-  #leases: readonly Lease[] = []
+  /** Number of leases; undefined before the first claim. */
+  #held: number | undefined
+  #claims = 0
 
-  constructor({ settings, now, wakeSender, ledger, ...options }: EvaluatorOptions) {
+  /** Wakes the loops that look for due rules and for due events. */
+  readonly #rules: Waker
+  readonly #events: Waker
+  readonly #timers: Waker
+  readonly #mutes: Waker
+
+  constructor({ settings, now, wakeSender, ledger, wakes, ...options }: EvaluatorOptions) {
     this.#ledger = ledger
+    const { waker } = wakes ?? pollingWakes()
+    ;[this.#rules, this.#events] = [waker('rules'), waker('rules')]
+    ;[this.#timers, this.#mutes] = [waker('incidents'), waker('mutes')]
     this.#ports = {
       ...options,
       meters: evaluatorMeters(options.metrics),
@@ -60,15 +74,22 @@ export class Evaluator {
     return this.#stopping.signal
   }
 
-  /** Claims projects and extends leases. */
+  /** Renews leases, takes the share of this worker and gives back its surplus. */
   async claim(): Promise<void> {
     const { db, holder, settings } = this.#ports
-    this.#leases = await claimProjects(db, { holder, lease_ms: settings.lease_ms })
+    const { lease_ms } = settings
+    const held = this.#claims % claimsPerCount === 0 ? undefined : this.#held
+    const before = this.#held
+    this.#held = await claimProjects(db, { holder, lease_ms, held })
+    this.#claims += 1
+    if (this.#held <= (before ?? 0)) return
+    this.#rules.ring()
+    this.#events.ring()
   }
 
-  /** Starts the evaluation of the due rules of the claimed projects. */
-  async evaluate(): Promise<void> {
-    await this.#slots.start(this.#leases, this.signal)
+  /** Starts the evaluation of the due rules of the claimed projects. Returns the ms until the next. */
+  async evaluate(): Promise<number> {
+    return this.#slots.start(this.signal)
   }
 
   /** Resolves when no project is being evaluated. */
@@ -77,25 +98,40 @@ export class Evaluator {
   }
 
   /**
-   * Ends and forgets groups of event rules, and evaluates ledger rules, of the claimed projects.
+   * Ends and forgets groups of event rules, and evaluates ledger rules, of the claimed projects that
+   * are due. Returns the ms until the next one is.
    */
-  async tickEvents(): Promise<void> {
+  async tickEvents(): Promise<number> {
+    const { db, now, settings, holder } = this.#ports
+    const limit = settings.due_projects_max
+    const now_ms = await now()
+    const search = { holder, kind: 'events_due_at', now_ms, but: [], limit } as const
+    const { projects, next_ms } = await findDueProjects(db, search)
+    for (const project of projects) {
+      if (this.signal.aborted) break
+      await runInProject(project.project_id, () => this.#tickProject(project))
+    }
+    return projects.length > 0 ? settings.events_ms : next_ms - now_ms
+  }
+
+  async #tickProject(project: DueProject): Promise<void> {
     const { db, now, settings, signals, logger } = this.#ports
-    const { forget_after_ms } = settings
+    const { forget_after_ms, events_ms } = settings
     const ledger = this.#ledger
     const lag: Signals['lag'] = (...asked) => signals.lag(...asked)
-    for (const { project_id } of this.#leases) {
-      const ports = { db, ledger, forget_after_ms, now_ms: await now(), lag }
-      for (const tick of [tickEvents, tickLedger]) {
-        const saved = await runInProject(project_id, () => tick(ports, project_id)).catch(
-          (error: unknown) => {
-            logger.warn({ err: error, project_id }, 'evaluating event rules failed')
-            return { opened: 0, messages: 0 }
-          },
-        )
-        this.#wake(saved)
-      }
+    const { project_id } = project
+    const ports = { db, ledger, forget_after_ms, now_ms: await now(), lag }
+    let isPending = false
+    for (const tick of [tickEvents, tickLedger]) {
+      const ticked = await tick(ports, project_id).catch((error: unknown) => {
+        logger.warn({ err: error, project_id }, 'evaluating event rules failed')
+        return { opened: 0, messages: 0, is_pending: true }
+      })
+      this.#wake(ticked)
+      isPending ||= ticked.is_pending
     }
+    const due_ms = isPending ? ports.now_ms + events_ms : Number.POSITIVE_INFINITY
+    await scheduleProjects(db, 'events_due_at', [{ ...project, due_ms }])
   }
 
   /** Applies the timers that are due. */
@@ -104,10 +140,15 @@ export class Evaluator {
     this.#wake(await applyDueTimers(db, { now_ms: await now(), limit: settings.timers_max }))
   }
 
-  /** Applies suppressions and inhibitions that began or ended. */
-  async applyMutes(): Promise<void> {
-    const { db, now } = this.#ports
-    this.#wake(await applyMutes(db, { now_ms: await now() }))
+  /**
+   * Applies suppressions and inhibitions that began or ended. Returns the ms until the next look,
+   * because time mutes and unmutes unresolved incidents.
+   */
+  async applyMutes(): Promise<number> {
+    const { db, now, holder, settings } = this.#ports
+    const { projects, ...saved } = await applyMutes(db, { holder, now_ms: await now() })
+    this.#wake(saved)
+    return projects > 0 ? settings.muting_ms : Number.POSITIVE_INFINITY
   }
 
   /** Deletes samples that are older than the series of an incident needs. */
@@ -132,15 +173,47 @@ export class Evaluator {
     await runInInstallation(reasonOfSteps, release).catch(() => undefined)
   }
 
-  /** Repeats a step until the evaluator stops. A failure is logged, and the step is repeated. */
-  async repeat(name: string, every_ms: number, step: () => Promise<void>): Promise<void> {
+  /**
+   * Repeats a step until the evaluator stops, after `every_ms`, or when its waker rings; not later
+   * than the ms that the step returns. A failure is logged, and the step is repeated.
+   */
+  async #repeat(
+    name: string,
+    { every_ms, waker }: { every_ms: number; waker?: Waker },
+    step: () => Promise<void> | Promise<number>,
+  ): Promise<void> {
     const { logger } = this.#ports
     while (!this.signal.aborted) {
-      await runInInstallation(reasonOfSteps, step).catch((error: unknown) => {
+      const until_ms = await runInInstallation(reasonOfSteps, async () => {
+        const ms = await step()
+        return typeof ms === 'number' ? ms : undefined
+      }).catch((error: unknown) => {
         if (!this.signal.aborted) logger.warn({ err: error, step: name }, 'a step failed')
+        return every_ms
       })
-      await sleep(every_ms, this.signal)
+      if (waker === undefined) await sleep(every_ms, this.signal)
+      else await waker.wait(every_ms, this.signal, until_ms)
     }
+  }
+
+  /** Repeats all steps until the evaluator stops. */
+  async run(): Promise<void> {
+    const { claim_ms, poll_ms, events_ms, muting_ms, prune_ms } = this.settings
+    const [rules, events] = [this.#rules, this.#events]
+    await Promise.all([
+      this.#repeat('claim projects', { every_ms: claim_ms }, () => this.claim()),
+      this.#repeat('evaluate rules', { every_ms: poll_ms, waker: rules }, () => this.evaluate()),
+      this.#repeat('evaluate events', { every_ms: events_ms, waker: events }, () =>
+        this.tickEvents(),
+      ),
+      this.#repeat('apply timers', { every_ms: poll_ms, waker: this.#timers }, () =>
+        this.applyTimers(),
+      ),
+      this.#repeat('apply mutes', { every_ms: muting_ms, waker: this.#mutes }, () =>
+        this.applyMutes(),
+      ),
+      this.#repeat('delete samples', { every_ms: prune_ms }, () => this.prune()),
+    ])
   }
 
   #wake({ messages }: Saved): void {
@@ -149,6 +222,9 @@ export class Evaluator {
 }
 
 const pruned_max = 10_000
+
+/** Claims after which leases are counted, because a deleted project ends one. */
+const claimsPerCount = 12
 
 /** Leases, due rules, timers and old samples are found by one statement for all projects. */
 const reasonOfSteps = 'leases, due rules, timers and old samples of all projects'
@@ -159,19 +235,10 @@ export type RunningEvaluator = { stop(): Promise<void> }
 /** Starts the evaluator of incident rules, until it is stopped. Several processes may run one. */
 export function startEvaluator(options: EvaluatorOptions): RunningEvaluator {
   const evaluator = new Evaluator(options)
-  const { claim_ms, poll_ms, events_ms, muting_ms, prune_ms } = evaluator.settings
-  const loops = [
-    evaluator.repeat('claim projects', claim_ms, () => evaluator.claim()),
-    evaluator.repeat('evaluate rules', poll_ms, () => evaluator.evaluate()),
-    evaluator.repeat('evaluate events', events_ms, () => evaluator.tickEvents()),
-    evaluator.repeat('apply timers', poll_ms, () => evaluator.applyTimers()),
-    evaluator.repeat('apply mutes', muting_ms, () => evaluator.applyMutes()),
-    evaluator.repeat('delete samples', prune_ms, () => evaluator.prune()),
-  ]
+  const running = evaluator.run()
   return {
     stop: async () => {
-      const stopped = evaluator.stop()
-      await Promise.all([...loops, stopped])
+      await Promise.all([evaluator.stop(), running])
     },
   }
 }

@@ -26,22 +26,26 @@ export type TickPorts = {
   forget_after_ms: number
 }
 
+/** The stored changes of a tick; pending if time alone can change more. */
+export type Ticked = Saved & { is_pending: boolean }
+
 /**
  * Ends the groups of event rules whose last match is older than `keep_firing_for`, and forgets those
  * without matches. A version of a rule that was not evaluated yet counts as evaluated.
  */
-export async function tickEvents(ports: TickPorts, project_id: string): Promise<Saved> {
+export async function tickEvents(ports: TickPorts, project_id: string): Promise<Ticked> {
   const { db, now_ms, forget_after_ms } = ports
   const rules = await findEventRules(db, project_id)
   const fresh = await selectUnevaluated(db, rules)
-  const matches = await findOver(ports, rules)
-  if (fresh.length + matches.length === 0) return none
+  const { is_pending, matches } = await findOver(ports, rules)
+  if (fresh.length + matches.length === 0) return { ...none, is_pending }
   const lag_ms = matches.length === 0 ? 0 : await ports.lag(project_id, now_ms)
   const touched = new Set([...fresh, ...matches.map(({ stored }) => stored)])
   const context = { project_id, now_ms, forget_after_ms, lag_ms }
-  return db
+  const saved = await db
     .transaction()
     .execute((trx) => recordMatches(trx, { rules: [...touched], matches }, context))
+  return { ...saved, is_pending: true }
 }
 
 const none: Saved = { opened: 0, messages: 0 }
@@ -60,11 +64,14 @@ async function selectUnevaluated(
   return rules.filter(({ id, version }) => versions.get(id) !== version)
 }
 
-/** Returns the groups that time changes: those that end, or that are forgotten. */
+/**
+ * Returns the groups that time changes: those that end, or that are forgotten. Pending while rules
+ * have groups.
+ */
 async function findOver(
   { db, now_ms, forget_after_ms }: TickPorts,
   rules: readonly StoredRule[],
-): Promise<GroupMatches[]> {
+): Promise<{ is_pending: boolean; matches: GroupMatches[] }> {
   const byId = new Map(rules.map((stored) => [stored.id, stored]))
   const states = await findStates(db, { rule_ids: [...byId.keys()] })
   const sample = { kind: 'event', matches: [], lag_ms: 0 } as const
@@ -72,13 +79,14 @@ async function findOver(
     ...({ end_ms: now_ms, pass: 'first', is_last_attempt: false, forget_after_ms } as const),
     has_open_incident: false,
   }
-  return states.flatMap(({ rule_id, group_key, state }) => {
+  const matches = states.flatMap(({ rule_id, group_key, state }) => {
     const stored = byId.get(rule_id)
     if (stored === undefined) return []
     const { transitions } = step(stored.rule, state, sample, slot)
     if (transitions.length === 0) return []
     return [{ stored, group: JSON.parse(group_key) as Group, times_ms: [], evidence: [] }]
   })
+  return { is_pending: states.length > 0, matches }
 }
 
 /**
@@ -86,16 +94,17 @@ async function findOver(
  * cursor moves in the transaction that records the matches. A new rule begins with what is counted
  * already.
  */
-export async function tickLedger(ports: TickPorts, project_id: string): Promise<Saved> {
+export async function tickLedger(ports: TickPorts, project_id: string): Promise<Ticked> {
   const { db, now_ms, forget_after_ms } = ports
   const rules = (await findEventRules(db, project_id)).filter(
     ({ rule }) => rule.event?.match.source === 'ledger',
   )
-  if (rules.length === 0) return none
+  if (rules.length === 0) return { ...none, is_pending: false }
   const before = await findCursors(db, rules)
   const moves = await moveCursors(ports, project_id, { rules, before })
-  if (moves.length === 0) return none
-  return db.transaction().execute(async (trx) => {
+  const is_pending = true
+  if (moves.length === 0) return { ...none, is_pending }
+  const saved = await db.transaction().execute(async (trx) => {
     await lockIncidents(trx, project_id)
     const now = await findCursors(trx, rules)
     // Another process may have counted the same items.
@@ -107,6 +116,7 @@ export async function tickLedger(ports: TickPorts, project_id: string): Promise<
     await putCursors(trx, own)
     return saved
   })
+  return { ...saved, is_pending }
 }
 
 type CursorMove = GroupMatches & { cursor: LedgerCursor }

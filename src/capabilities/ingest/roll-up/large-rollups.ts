@@ -1,11 +1,13 @@
 import { newId } from '../../../kernel/ids.ts'
-import { type Clock, sleep } from '../../../kernel/time.ts'
+import type { Clock } from '../../../kernel/time.ts'
 import {
   type Kysely,
   noteChanges,
+  pollingWakes,
   sql,
   type TaskTables,
   type Transaction,
+  type Wakes,
 } from '../../../platform/relational/index.ts'
 import type { Logger } from '../../../platform/telemetry/index.ts'
 import { runInInstallation, runInProject } from '../../../platform/tenancy/index.ts'
@@ -38,9 +40,11 @@ export function startRefreshing(
     logger: Logger
     meters: Pick<IngestMeters, 'refreshed'>
     settings: RefreshSettings
+    wakes?: Wakes | undefined
   },
 ): { stop: () => Promise<void> } {
-  const { logger, meters, settings } = ports
+  const { logger, meters, settings, wakes = pollingWakes() } = ports
+  const waker = wakes.waker('roll_ups')
   const stopping = new AbortController()
   const loop = async () => {
     while (!stopping.signal.aborted) {
@@ -53,7 +57,7 @@ export function startRefreshing(
         meters.refreshed.inc({ result: 'failed' })
         logger.warn({ err: error }, 'refreshing a large roll-up failed; it stays due')
       }
-      await sleep(settings.refresh_poll_ms, stopping.signal)
+      await waker.wait(settings.refresh_poll_ms, stopping.signal)
     }
   }
   const ended = loop()

@@ -5,7 +5,7 @@ import { matchesGlob } from '../../../kernel/glob.ts'
 import { Problem } from '../../../kernel/problem.ts'
 import type { Logger } from '../../../platform/telemetry/index.ts'
 import { runInProject } from '../../../platform/tenancy/index.ts'
-import type { Chore } from '../../jobs/index.ts'
+import type { Chore, ChoreRun } from '../../jobs/index.ts'
 import type { Verifier, VerifierName } from '../contract.ts'
 import { runLimits } from '../runs/limits.ts'
 import { startRun } from '../runs/store.ts'
@@ -72,7 +72,12 @@ export function verifyQuietTasksChore(
   const pass = new PolicyPass(deps, { ...defaultPolicySettings, ...settings })
   const every_ms = settings.every_ms ?? defaultPolicySettings.every_ms
   const reason = 'policies of all projects'
-  return { name: 'verification policy', every_ms, reason, run: (signal) => pass.run(signal) }
+  return {
+    ...{ name: 'verification policy', every_ms, reason },
+    // Activity makes tasks due for detection.
+    wake: 'detection',
+    run: (signal) => pass.run(signal),
+  }
 }
 
 /** A pass over all policies: it reads activity from `from_ms`. */
@@ -91,8 +96,11 @@ class PolicyPass {
     this.#settings = settings
   }
 
-  /** Starts a run for each quiet task of the policies. One project does not stop the others. */
-  async run(signal: AbortSignal): Promise<void> {
+  /**
+   * Starts a run for each quiet task of the policies. One project does not stop the others. With
+   * recent activity, tasks become quiet later.
+   */
+  async run(signal: AbortSignal): Promise<ChoreRun> {
     const { db, clock, logger } = this.#deps
     const { recent_ms, sweep_ms, window_ms, idle_ms } = this.#settings
     const now_ms = clock.now_ms()
@@ -100,8 +108,9 @@ class PolicyPass {
     const recent = Math.min(this.#read_to_ms, now_ms) - recent_ms - idle_ms
     const from_ms = isSweep ? now_ms - window_ms : Math.max(recent, now_ms - window_ms)
     let isWhole = true
-    for (const policy of await selectActivePolicies(db, new Date(from_ms))) {
-      if (signal.aborted) return
+    const policies = await selectActivePolicies(db, new Date(from_ms))
+    for (const policy of policies) {
+      if (signal.aborted) return 'again'
       const { project_id } = policy
       const verify = () => this.#verifyProject(policy, { from_ms, now_ms, signal })
       const done = await runInProject(project_id, () =>
@@ -113,9 +122,10 @@ class PolicyPass {
       isWhole &&= done === true
     }
     // The next pass reads tasks again that another worker or a failure skipped.
-    if (!isWhole) return
+    if (!isWhole) return 'again'
     this.#read_to_ms = now_ms
     if (isSweep) this.#swept_at_ms = now_ms
+    return policies.length > 0 ? 'again' : undefined
   }
 
   /** Returns whether all quiet tasks were read. */

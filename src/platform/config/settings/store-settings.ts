@@ -67,6 +67,14 @@ export const relationalSettings = {
     max: 10 * minutes,
     reason: 'Maximum time of a statement in PostgreSQL.',
   }),
+  postgres_slow_poll_ms: integer({
+    unit: 'ms',
+    default: 20 * seconds,
+    min: seconds,
+    max: minutes,
+    reason:
+      'Longest time after which an idle worker looks for work that PostgreSQL did not announce (LISTEN). Behind a pooler in transaction mode workers poll more often.',
+  }),
 }
 
 /** Settings of ClickHouse, the store of observations. */
@@ -103,13 +111,21 @@ export const queueSettings = {
     max: 5,
     reason: 'Replicas of each message. Use 3 in a NATS cluster.',
   }),
+  queue_partitions: integer({
+    unit: 'partitions',
+    default: 1,
+    min: 1,
+    max: 64,
+    reason:
+      'Streams of the queue in NATS, by a hash of the project: each has a leader of its own. It may be changed at any time: workers drain the streams of a larger number before. Each process has a connection for each partition.',
+  }),
   queue_bytes_max: integer({
     unit: 'bytes',
     default: 8 * gib,
     min: 16 * mib,
     max: 4096 * gib,
     reason:
-      'Maximum size of the queue, for messages that wait for an unavailable store. When it is full, records are spooled at the edge.',
+      'Maximum size of each partition of the queue, for messages that wait for an unavailable store. When it is full, records are spooled at the edge.',
   }),
   queue_dedupe_ms: integer({
     unit: 'ms',

@@ -166,7 +166,11 @@ function letterOf(msg: JsMsg, ownSubject: StreamNames['ownSubject']): DeadLetter
   }
 }
 
+/** `@` begins a time, see `positionIn`. */
 function startOf({ after }: DeadLetterFilter) {
+  if (after?.startsWith('@') === true) {
+    return { deliver_policy: DeliverPolicy.StartTime, opt_start_time: after.slice(1) }
+  }
   const seq = Number(after)
   if (after === undefined || !Number.isSafeInteger(seq))
     return { deliver_policy: DeliverPolicy.All }

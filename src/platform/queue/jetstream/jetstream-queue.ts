@@ -33,6 +33,7 @@ import {
   streamNames,
 } from './jetstream-streams.ts'
 import { NatsBroadcast } from './nats-broadcast.ts'
+import { countPartitions, partitionPrefix } from './partitions.ts'
 
 /** Options of the JetStream driver. */
 export type JetStreamQueueOptions = JetStreamConnectionOptions &
@@ -49,6 +50,10 @@ export type JetStreamQueueOptions = JetStreamConnectionOptions &
     in_flight_max?: number
     /** Maximum wait of `close` for running handlers. Default 5 seconds. */
     close_wait_ms?: number
+    /** Partitions by a hash of the project, 1–64, with `max_bytes` each. Default 1. */
+    partitions?: number
+    /** Time between two looks for partitions of other processes. Default 30 seconds. */
+    discover_ms?: number
   }
 
 /** Time of one question whether the streams are there. It is asked again until it is answered. */
@@ -63,24 +68,11 @@ const max_payload_default = 1_048_576
 const fullRestMs = 1_000
 
 /**
- * Opens a queue on NATS JetStream. Resolves after at most `connect_timeout_ms`, connected or not:
- * it connects in the background and reconnects for ever. Without a connection, publish rejects at
- * once with QueueUnavailable. Throws TypeError for an invalid server address.
- */
-export async function openJetStreamQueue(
-  options: JetStreamQueueOptions,
-): Promise<BroadcastingQueue> {
-  const queue = new JetStreamQueue(options)
-  await queue.start()
-  return queue
-}
-
-/**
  * Creates the streams that are missing, and changes the settings of the others; the only writer of
  * settings. Returns the settings that differ. Rejects with QueueUnavailable.
  */
 export async function migrateJetStream(
-  options: JetStreamConnectionOptions & JetStreamStreamOptions,
+  options: JetStreamConnectionOptions & JetStreamStreamOptions & { partitions?: number },
   { may_shrink }: { may_shrink: boolean },
 ): Promise<StreamChange[]> {
   const connection = new JetStreamConnection(options, {
@@ -91,7 +83,14 @@ export async function migrateJetStream(
     await connection.start()
     const { nc } = connection.session
     const manager = await jetstreamManager(nc, { checkAPI: false, timeout: migrate_timeout_ms })
-    return await migrateStreams(manager, options, { may_shrink })
+    const changes: StreamChange[] = []
+    for (let at = 0; at < (options.partitions ?? 1); at += 1) {
+      const stream_prefix = partitionPrefix(options.stream_prefix, at)
+      changes.push(
+        ...(await migrateStreams(manager, { ...options, stream_prefix }, { may_shrink })),
+      )
+    }
+    return changes
   } catch (cause) {
     if (cause instanceof QueueUnavailable || cause instanceof TypeError) throw cause
     throw new QueueUnavailable('JetStream did not answer', { cause })
@@ -100,7 +99,8 @@ export async function migrateJetStream(
   }
 }
 
-class JetStreamQueue implements BroadcastingQueue {
+/** The queue of one partition. */
+export class JetStreamQueue implements BroadcastingQueue {
   readonly broadcast: NatsBroadcast
   readonly #options: JetStreamQueueOptions
   readonly #names: StreamNames
@@ -190,6 +190,15 @@ class JetStreamQueue implements BroadcastingQueue {
         this.#consumers.delete(consumer)
       },
     }
+  }
+
+  /** Counts the partitions that exist, by the names of streams. */
+  countPartitions(): Promise<number> {
+    return this.#callApi(async (manager) => {
+      const names: string[] = []
+      for await (const name of manager.streams.names()) names.push(name)
+      return countPartitions(names, this.#options.stream_prefix)
+    })
   }
 
   async stats(): Promise<QueueStats> {

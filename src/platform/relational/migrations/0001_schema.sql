@@ -59,6 +59,15 @@ begin
   return null;
 end $$
 -- statement
+-- The rules of a project changed: its evaluator looks at them at once.
+create function mark_rules_due() returns trigger language plpgsql as $$
+begin
+  insert into evaluation_leases (project_id) values (new.project_id)
+  on conflict (project_id) do update set changes = evaluation_leases.changes + 1,
+    due_at = '-infinity', events_due_at = '-infinity';
+  return null;
+end $$
+-- statement
 -- Marks a task with feedback whose detection or review changed.
 create function mark_detected_task() returns trigger language plpgsql as $$
 begin
@@ -66,6 +75,24 @@ begin
   select project_id, task_id from feedback_tasks
   where project_id = new.project_id and task_ref = new.task_id order by task_id
   on conflict (project_id, task_id) do update set marks = rated_tasks_due.marks + 1;
+  return null;
+end $$
+-- statement
+-- Announces work to the processes that wait for it: the topic, and the ms until the work is due by
+-- the column that the trigger names, or now.
+create function announce_due() returns trigger language plpgsql as $$
+declare
+  due_at timestamptz;
+begin
+  if tg_nargs > 1 then
+    execute format('select ($1).%I', tg_argv[1]) into due_at using new;
+  end if;
+  due_at := greatest(due_at, now());
+  -- Later work is found by the slow poll.
+  if due_at <= now() + interval '10 minutes' then
+    perform pg_notify('looptrace_due', tg_argv[0] || ' '
+      || ceil(extract(epoch from due_at - now()) * 20) * 50);
+  end if;
   return null;
 end $$
 -- statement
@@ -515,12 +542,20 @@ create table job_runs (
 create unique index job_runs_exclusive on job_runs (project_id, exclusive_key)
   where exclusive_key is not null and state in ('queued', 'running');
 create unique index job_runs_once on job_runs (project_id, once_key) where once_key is not null;
-create index job_runs_due on job_runs (due_at) where state in ('queued', 'running');
+-- Claims choose between this index and `job_runs_waiting` by the condition `kind <> ''`, not by
+-- statistics, which are stale when a day's runs are queued.
+create index job_runs_due on job_runs (kind, due_at)
+  where state in ('queued', 'running') and kind <> '';
+create index job_runs_running on job_runs (project_id) where state = 'running';
 create index job_runs_by_project on job_runs (project_id, kind, id);
 create index job_runs_by_end on job_runs (ended_at) where ended_at is not null;
 -- Workers claim jobs of a kind, in turn from all projects.
 create index job_runs_waiting on job_runs (kind, project_id, due_at)
   where state in ('queued', 'running')
+-- statement
+create trigger job_runs_announced after insert or update of due_at on job_runs
+  for each row when (new.state = 'queued')
+  execute function announce_due('jobs', 'due_at')
 -- statement
 -- # Ingest: batches of the ingest API, and what edges left behind.
 
@@ -735,6 +770,10 @@ create table large_rollups (
 );
 create index large_rollups_due on large_rollups (due_at) where due_at is not null
 -- statement
+create trigger large_rollups_announced after insert or update of due_at on large_rollups
+  for each row when (new.due_at is not null)
+  execute function announce_due('roll_ups', 'due_at')
+-- statement
 -- Traces with rows of the last one to two days, so that an ancestor that arrives late finds its
 -- descendants (decision 40). Every batch updates its rows, so pages have room for the new
 -- versions.
@@ -848,6 +887,10 @@ create index task_detections_due_by_project on task_detections (project_id, due_
   where due_at is not null;
 create trigger detection_changed after update on task_detections
   for each row when (old.revision <> new.revision) execute function mark_detected_task()
+-- statement
+create trigger task_detections_announced after insert or update of due_at on task_detections
+  for each row when (new.due_at is not null)
+  execute function announce_due('detection', 'due_at')
 -- statement
 -- Findings of detection. A finding is deleted with its task.
 create table findings (
@@ -1116,7 +1159,8 @@ create table retention_policies (
   version bigint not null,
   updated_at timestamptz(3) not null,
   updated_by text not null
-)
+);
+create index retention_policies_by_next_run on retention_policies (next_run_at)
 -- statement
 -- Legal holds. They block deletion under every policy. A released hold stays as a record.
 create table legal_holds (
@@ -1275,14 +1319,37 @@ create table incident_rules (
 create index incident_rules_events on incident_rules (project_id)
   where kind = 'event' and not suspended
 -- statement
--- The evaluator of each project. `fence` grows with each new holder, so that a holder whose lease
--- ended cannot write.
+-- The live evaluators of rules. A lease is valid while the row of its holder has not expired.
+create table evaluation_workers (
+  holder uuid primary key,
+  expires_at timestamptz(3) not null,
+  -- Number of its leases after its last claim.
+  leases int not null default 0
+)
+-- statement
+-- The evaluator of each project that has, or had, rules. `fence` grows with each new holder, so that
+-- a holder whose lease ended cannot write.
 create table evaluation_leases (
   project_id uuid primary key references projects on delete cascade,
-  holder uuid not null,
-  fence bigint not null,
-  expires_at timestamptz(3) not null
-)
+  -- Null while no worker evaluates the project.
+  holder uuid references evaluation_workers,
+  fence bigint not null default 0,
+  -- Grows with each change of the rules. A time below is not written if it changed meanwhile.
+  changes bigint not null default 0,
+  -- When a slot of a rule is due next.
+  due_at timestamptz(3) not null default '-infinity',
+  -- When groups of event rules, or the ledger, are looked at next.
+  events_due_at timestamptz(3) not null default '-infinity'
+);
+create index evaluation_leases_by_due on evaluation_leases (holder, due_at);
+create index evaluation_leases_by_events_due on evaluation_leases (holder, events_due_at)
+-- statement
+create trigger evaluation_leases_announced after insert or update of changes on evaluation_leases
+  for each row
+  execute function announce_due('rules')
+-- statement
+create trigger incident_rules_due after insert or update on incident_rules
+  for each row execute function mark_rules_due()
 -- statement
 -- The evaluation of each rule.
 create table rule_evaluations (
@@ -1387,6 +1454,14 @@ create index incidents_by_rule on incidents using gin ((core->'rules')) where st
 create index incidents_by_opening on incidents (project_id, opened_at, id);
 create index incidents_by_timer on incidents (timer_at) where timer_at is not null
 -- statement
+create trigger incidents_announced after insert or update of timer_at on incidents
+  for each row when (new.timer_at is not null)
+  execute function announce_due('incidents', 'timer_at')
+-- statement
+create trigger incidents_mutes_announced after insert or update of state on incidents
+  for each row when (new.state <> 'resolved')
+  execute function announce_due('mutes')
+-- statement
 -- The timelines of incidents: each change with its actor.
 create table incident_events (
   incident_id uuid not null references incidents on delete cascade,
@@ -1414,6 +1489,10 @@ create table incident_suppressions (
   updated_by text not null
 );
 create index incident_suppressions_by_project on incident_suppressions (project_id, id)
+-- statement
+create trigger incident_suppressions_announced after insert or update on incident_suppressions
+  for each row
+  execute function announce_due('mutes')
 -- statement
 -- The channels of incidents whose rules name none, by severity and labels.
 create table incident_default_routes (
@@ -1485,6 +1564,10 @@ create index notification_outbox_by_channel
 create index notification_outbox_by_claim on notification_outbox (claim) where claim is not null;
 create index notification_outbox_by_incident
   on notification_outbox (incident_id, channel, event_seq)
+-- statement
+create trigger notification_outbox_announced after insert or update of next_attempt_at on notification_outbox
+  for each row
+  execute function announce_due('notifications', 'next_attempt_at')
 -- statement
 -- When messages of a channel and a rule were sent last.
 create table message_groups (
@@ -1568,6 +1651,10 @@ create index feedback_tasks_by_time on feedback_tasks (project_id, last_at, task
 create index feedback_tasks_by_cluster on feedback_tasks (project_id, cluster);
 create trigger feedback_cluster_changed after update on feedback_tasks
   for each row when (old.cluster is distinct from new.cluster) execute function mark_rated_task()
+-- statement
+create trigger feedback_tasks_announced after insert or update of look_at on feedback_tasks
+  for each row when (new.look_at is not null and new.task_ref is null)
+  execute function announce_due('feedback', 'look_at')
 -- statement
 -- Items of feedback on tasks, with their current values.
 create table feedback (
@@ -1721,6 +1808,10 @@ create table rated_tasks_due (
   marks int not null default 1,
   primary key (project_id, task_id)
 )
+-- statement
+create trigger rated_tasks_due_announced after insert on rated_tasks_due
+  for each row
+  execute function announce_due('feedback_counts')
 -- statement
 -- Tasks that started on a day, and those of them with votes of end users, by feature: response
 -- rates.
@@ -2202,6 +2293,10 @@ create index certifications_unended on certifications (window_to)
   where state in ('pending', 'running');
 create index certifications_held on certifications (held_until) where held_until is not null
 -- statement
+create trigger certifications_announced after insert or update of window_to on certifications
+  for each row
+  execute function announce_due('certifications', 'window_to')
+-- statement
 -- Evidence of certifications in pages, so that a result can be computed again. Ids are salted
 -- digests.
 create table certification_evidence (
@@ -2375,6 +2470,10 @@ create table audit_read_batches (
   reads text not null,
   unique (segment_id, chain_id)
 )
+-- statement
+create trigger audit_read_batches_announced after insert on audit_read_batches
+  for each row
+  execute function announce_due('audit_reads')
 -- statement
 -- Stores reads of a chain from a segment of a journal, once. PostgreSQL keeps the plans of a
 -- function, so that a call costs less than its statements.

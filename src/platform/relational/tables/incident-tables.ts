@@ -1,6 +1,7 @@
 import type {
   ByDefault,
   Instant,
+  InstantByDefault,
   InstantOrNull,
   Json,
   JsonByDefault,
@@ -19,9 +20,16 @@ export interface IncidentTables {
   }
   evaluation_leases: {
     project_id: string
+    holder: OrNull<string>
+    fence: ByDefault<number>
+    changes: ByDefault<number>
+    due_at: InstantByDefault
+    events_due_at: InstantByDefault
+  }
+  evaluation_workers: {
     holder: string
-    fence: number
     expires_at: Instant
+    leases: ByDefault<number>
   }
   incident_default_routes: {
     project_id: string

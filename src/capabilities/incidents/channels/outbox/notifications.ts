@@ -1,4 +1,5 @@
 import { sleep } from '../../../../kernel/time.ts'
+import { pollingWakes, type Wakes } from '../../../../platform/relational/index.ts'
 import { runInInstallation, runInProject } from '../../../../platform/tenancy/index.ts'
 import { type AttemptPorts, attemptNext } from './attempt.ts'
 import { findDueChannels } from './claim.ts'
@@ -6,6 +7,8 @@ import type { ChannelName } from './waiting-rows.ts'
 
 export type NotificationsOptions = AttemptPorts & {
   settings: AttemptPorts['settings'] & SenderSettings
+  /** Announcements of messages. Without them, it polls. */
+  wakes?: Wakes | undefined
 }
 
 /** Limits of the sender of a process. */
@@ -38,7 +41,7 @@ export function startNotifications(options: NotificationsOptions): Notifications
   const { logger, settings } = options
   const stopping = new AbortController()
   const cutting = new AbortController()
-  const bell = new Bell()
+  const waker = (options.wakes ?? pollingWakes()).waker('notifications')
   const running = new Map<string, { project_id: string; ended: Promise<void> }>()
 
   const begin = (target: ChannelName) => {
@@ -47,7 +50,7 @@ export function startNotifications(options: NotificationsOptions): Notifications
       try {
         const attemptOne = () => attemptNext(target, options, cutting.signal)
         await runInProject(target.project_id, attemptOne)
-        bell.ring()
+        waker.ring()
       } catch (error) {
         if (cutting.signal.aborted) return
         logger.warn({ err: error, ...target }, 'an attempt to deliver messages failed; retrying')
@@ -61,17 +64,16 @@ export function startNotifications(options: NotificationsOptions): Notifications
 
   const work = async () => {
     while (!stopping.signal.aborted) {
-      bell.reset()
       const begun = await beginDue(options, running, begin).catch((error: unknown) => {
         logger.warn({ err: error }, 'polling for messages failed')
         return 0
       })
-      if (begun === 0) await bell.wait(settings.poll_ms, stopping.signal)
+      if (begun === 0) await waker.wait(settings.poll_ms, stopping.signal)
     }
   }
   const working = work()
   return {
-    wake: () => bell.ring(),
+    wake: () => waker.ring(),
     stop: async () => {
       stopping.abort()
       await working
@@ -120,27 +122,4 @@ function countOf(project_id: string, running: Running): number {
 
 function keyOf({ project_id, channel_name }: ChannelName): string {
   return JSON.stringify([project_id, channel_name])
-}
-
-/** A signal that is not lost when it is given before someone waits. */
-class Bell {
-  #rung = false
-  #waiting: (() => void) | undefined
-
-  ring(): void {
-    this.#rung = true
-    this.#waiting?.()
-  }
-
-  reset(): void {
-    this.#rung = false
-  }
-
-  async wait(duration_ms: number, signal: AbortSignal): Promise<void> {
-    if (this.#rung) return
-    const rung = new AbortController()
-    this.#waiting = () => rung.abort()
-    await sleep(duration_ms, AbortSignal.any([rung.signal, signal]))
-    this.#waiting = undefined
-  }
 }
