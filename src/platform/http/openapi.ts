@@ -1,13 +1,9 @@
 import { z } from 'zod'
 import { canonicalJson } from '../../kernel/canonical-json.ts'
+import { ifNoneMatchHeader, isConditional } from './conditional-answers.ts'
 import type { Json } from './json-schema.ts'
-import {
-  headerComponents,
-  namesProject,
-  responsesOf,
-  responseUses,
-  sharedResponses,
-} from './openapi-responses.ts'
+import { headerComponents } from './openapi-headers.ts'
+import { namesProject, responsesOf, responseUses, sharedResponses } from './openapi-responses.ts'
 import { type NamedSchemas, namedSchemas, type SchemaUse } from './openapi-schemas.ts'
 import { defineRoute, type HeaderDocs, type RawRoute, type Route } from './route.ts'
 import { admitsOperator, neededFor } from './route-access.ts'
@@ -145,6 +141,7 @@ function parametersOf(route: Route | RawRoute, schemas: NamedSchemas): Json[] {
     ...fieldParameters('path', route.params, schemas),
     ...fieldParameters('query', route.kind === 'api' ? route.query : undefined, schemas),
     ...(route.headers ?? []).filter(isNoCredential).map(headerParameter),
+    ...(isConditional(route) ? [headerParameter(ifNoneMatchHeader)] : []),
     ...(route.idempotent ? [idempotencyParameter] : []),
     ...(namesProject(route) ? [projectParameter] : []),
   ]
