@@ -7,6 +7,7 @@ import { namesProject, responsesOf, responseUses, sharedResponses } from './open
 import { type NamedSchemas, namedSchemas, type SchemaUse } from './openapi-schemas.ts'
 import { defineRoute, type HeaderDocs, type RawRoute, type Route } from './route.ts'
 import { admitsOperator, neededFor } from './route-access.ts'
+import { tagOf } from './tag-of-url.ts'
 
 /** Builds the OpenAPI 3.1 document of these routes, without pages. */
 export function openapiDocument(
@@ -227,14 +228,6 @@ const descriptions: Record<string, string> = {
   service: 'The server itself: this document and the keys that sign tokens.',
   tasks: 'Tasks: their calls, tools, findings and cost.',
   verification: 'Claims of answers, their evidence and trust; documents and facts to verify with.',
-}
-
-/** Returns the tag of an operation by its URL. */
-function tagOf(url: string): string {
-  const [, first = '', second = '', third = ''] = url.split('/')
-  if (second === 'public') return 'proxy'
-  if (first !== 'api') return first === 'v1' || first === 'v1beta' ? 'proxy' : 'service'
-  return second === 'v2' || second === 'v1' ? third : second
 }
 
 /** Returns the tags of these URLs with their descriptions. */
