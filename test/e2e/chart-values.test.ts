@@ -31,6 +31,24 @@ const sets = [
   ['cluster, with a move of the data of embedded mode', { ...fullValues, move: { enabled: true } }],
 ] as const
 
+test.each([
+  [1, null, '1'],
+  [2, null, '1'],
+  [3, null, '3'],
+  [5, null, '3'],
+  [1, 3, '3'],
+  [3, 1, '1'],
+])(
+  'with %s servers of NATS and replicas %s, messages have %s copies',
+  async (count, replicas, copies) => {
+    const servers = Array.from({ length: count }, (_, at) => `nats://nats-${at}:4222`)
+    const nats = replicas === null ? { servers } : { servers, replicas }
+    const text = await rendered({ ...clusterValues, nats })
+    const found = text.matchAll(/LOOPTRACE_NATS_REPLICAS\s+value: "?(\d)"?/g)
+    expect(new Set([...found].map(([, value]) => value))).toEqual(new Set([copies]))
+  },
+)
+
 describe.each(quarterOf(sets))('%s', (_name, values) => {
   test('passes helm lint', async () => {
     const { status, stdout } = await helm(['lint', '--strict', chart], values)
