@@ -208,6 +208,28 @@ test('the examples are YAML, and their values are valid', async () => {
   }
 })
 
+test('the examples call Services and ports of the chart', async () => {
+  const folder = join(chart, '../../examples')
+  const ports = new Map<string, number[]>()
+  for (const { kind, metadata, spec } of await renderedObjects(clusterValues)) {
+    if (kind !== 'Service') continue
+    ports.set(
+      metadata.name,
+      spec.ports.map(({ port }: { port: number }) => port),
+    )
+  }
+  const called = new Set<string>()
+  for (const name of await readdir(folder, { recursive: true })) {
+    if (!name.endsWith('.yaml')) continue
+    const text = await readFile(join(folder, name), 'utf8')
+    for (const [, service = '', port] of text.matchAll(/http:\/\/([a-z-]+)\.looptrace:(\d+)/g)) {
+      called.add(service)
+      expect(ports.get(service), `${name}: ${service}`).toContain(Number(port))
+    }
+  }
+  expect([...called].toSorted()).toEqual(['looptrace', 'looptrace-api'])
+})
+
 test('alerts, dashboard and scaling use existing metrics', async () => {
   const text = await renderedOnce(extendedValues)
   const page = await readFile(join(chart, '../../docs/reference/metrics.md'), 'utf8')
