@@ -256,6 +256,32 @@ describe.each(Object.entries(queryStores))('%s', (_name, open) => {
       },
     )
 
+    test('tell two Kubernetes clusters apart', async () => {
+      const of = newId()
+      const records = ['eu-1', 'us-1', 'eu-1', undefined].map((cluster, at) =>
+        observationOf({
+          ...{ project_id: of, observation_id: `o-${at}`, message_id: 'clusters' },
+          ...{ start_time: queryStart, end_time: queryStart },
+          attributes: cluster === undefined ? {} : { 'resource.k8s.cluster.name': cluster },
+        }),
+      )
+      await store.insert(records)
+      const measures = [{ fn: 'count', as: 'n' }]
+      const body = { entity: 'observations', measures, group_by: ['cluster_name'] }
+      expect(await groups(body, of)).toEqual([
+        { cluster_name: 'eu-1', n: 2 },
+        { cluster_name: 'us-1', n: 1 },
+        { cluster_name: null, n: 1 },
+      ])
+      const where = { field: 'cluster_name', op: 'eq', value: 'us-1' }
+      const { rows } = await page(
+        { entity: 'observations', where, select: ['cluster_name'] },
+        undefined,
+        of,
+      )
+      expect(rows).toEqual([{ cluster_name: 'us-1' }])
+    })
+
     test('of no rows are zero or unknown', async () => {
       const where = { field: 'name', op: 'eq', value: 'no such name' }
       const fns = ['sum', 'avg', 'min', 'p95'].flatMap((fn) => [

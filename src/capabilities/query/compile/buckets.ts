@@ -5,8 +5,7 @@ import type { Expression } from './dialect.ts'
 
 /**
  * Compiles the start of a record's bucket, in nanoseconds; weeks count from a Monday in 1969. The
- * runs of a zone are computed here and not by the stores, so that both stores have the same days,
- * whatever time zones they know.
+ * runs of a zone are computed here and not by the stores, whose time zone databases may differ.
  */
 export function bucketStart(
   { width_ns, offset_ns, zone }: Bucket,
