@@ -34,12 +34,14 @@ const charts = () => `oci://${registry.host}/charts`
 
 function release(more: Record<string, string> = {}) {
   const { PATH } = process.env
-  const result = spawnSync('make', ['--no-print-directory', 'release-chart'], {
+  // The Makefile has a default for the folder, which only a variable of the command line replaces.
+  const asked = ['release-chart', `CHART_FOLDER=${join(folder, 'dist')}`]
+  const result = spawnSync('make', ['--no-print-directory', ...asked], {
     cwd: join(import.meta.dirname, '../..'),
     encoding: 'utf8',
     env: {
       ...{ PATH: `${dirname(helm)}:${PATH}`, HOME: folder, GNUPGHOME: folder },
-      ...{ CHART_FOLDER: join(folder, 'dist'), CHART_REGISTRY: charts() },
+      CHART_REGISTRY: charts(),
       ...{ CHART_PUSH_FLAGS: '--plain-http', CHART_KEY: signer, CHART_KEYRING: keyring('secret') },
       ...{ CHART_KEY_URL: 'https://example.com/releases.asc', ...more },
     },
