@@ -2,7 +2,7 @@
 NODE := node_modules/.bin/node
 export PATH := $(CURDIR)/node_modules/.bin:$(PATH)
 
-.PHONY: run console test test-fast test-changed soak check generate bench verdicts image-check chart sbom scan
+.PHONY: run console test test-fast test-changed soak check generate bench verdicts image-check chart release-chart sbom scan
 
 # Starts everything on this machine: PostgreSQL, ClickHouse, the queue and the service.
 # DEMO=0 leaves the sample agents out.
@@ -94,6 +94,11 @@ chart_version = $(shell sed -n 's/^version: //p' charts/looptrace/Chart.yaml)
 chart:
 	helm package charts/looptrace --destination '$(CHART_FOLDER)'
 	$(if $(CHART_REGISTRY),helm push '$(CHART_FOLDER)/looptrace-$(chart_version).tgz' '$(CHART_REGISTRY)' $(CHART_PUSH_FLAGS))
+
+# Releases the chart with provenance and signatures; scripts/release-chart.ts lists the variables.
+# Needs helm and gpg, and cosign if COSIGN_KEY is set.
+release-chart: node_modules/.installed
+	@$(NODE) scripts/release-chart.ts
 
 # The npm package `node` brings Node 24, whatever the machine has; npm runs its install script.
 node_modules/.installed: package-lock.json

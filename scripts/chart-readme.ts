@@ -15,7 +15,7 @@ helm test looptrace --namespace looptrace
 
 No value has to be set: \`mode: embedded\` is one pod with PostgreSQL, ClickHouse, a queue, the service and
 the operator in it, and a volume. \`mode: cluster\` runs each role as a Deployment, on your own stores:
-[examples/](../../examples/) has values for CloudNativePG, Altinity's ClickHouse operator, NATS and Argo CD.
+[examples/](../../examples/) has values for CloudNativePG, two ClickHouse operators, NATS and Argo CD, and agents and gateways that send.
 The guide is [install on Kubernetes](../../docs/guides/install-on-kubernetes.md).
 
 - Contradictory values are refused with a sentence before anything is changed.

@@ -1,4 +1,5 @@
 import { Cron } from 'croner'
+import { isTimeZone } from './time-zone.ts'
 
 /** Five cron fields, read in a time zone of the IANA database. */
 export type CronSchedule = { cron: string; time_zone: string }
@@ -48,13 +49,4 @@ function parse(schedule: CronSchedule): Cron | undefined {
 
 function cronOf({ cron, time_zone }: CronSchedule): Cron {
   return new Cron(cron, { timezone: time_zone, mode: '5-part', paused: true })
-}
-
-function isTimeZone(name: string): boolean {
-  try {
-    new Intl.DateTimeFormat('en', { timeZone: name })
-    return true
-  } catch {
-    return false
-  }
 }

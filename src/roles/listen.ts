@@ -73,6 +73,7 @@ export async function listen(
     anonymous_rate_per_minute_max: config.http_anonymous_rate_per_minute_max,
     audit_refusals_per_minute_max: config.audit_refusals_per_minute_max,
     trusted_proxies: config.http_trusted_proxies,
+    allowed_origins: config.http_cors_origins,
     public_address: { public_url: config.public_url, hsts_max_age_s: config.http_hsts_max_age_s },
   })
   const port = await server

@@ -313,7 +313,7 @@ describe('lists of models pass and are not recorded', () => {
     expect(provider.requests[0]?.headers['traceparent']).toBeUndefined()
     expect(proxy.exchanges).toEqual([])
     expect((await proxy.metrics.expose()).body).toMatch(
-      /looptrace_proxy_call_duration_seconds_count\{endpoint="[a-z_.]*models"/,
+      /looptrace_proxy_calls_total\{endpoint="[a-z_.]*models"/,
     )
   })
 })

@@ -422,7 +422,7 @@ test('calls are counted by outcome', async () => {
   await proxy.recorded()
   const { body } = await proxy.metrics.expose()
   expect(body).toContain(
-    'looptrace_proxy_call_duration_seconds_count{endpoint="chat.completions",provider="openai",outcome="complete"} 1',
+    'looptrace_proxy_calls_total{endpoint="chat.completions",provider="openai",outcome="complete"} 1',
   )
   expect(body).toContain('outcome="refused",error_type="credentials_missing"} 1')
   expect(body).toContain('looptrace_proxy_in_flight_calls 0')

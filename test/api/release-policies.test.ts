@@ -24,7 +24,7 @@ describe('the policy in force', () => {
     const project = await api.newProject()
     const first = await api.call('GET', '/benchmark-policy', project)
     expect(first).toMatchObject({
-      ...{ status: 200, etag: '"0"' },
+      ...{ status: 200, etag: expect.stringMatching(/^"0-/) },
       body: {
         ...{ policy_id: 'default', built_in: true, version: 0, managed_by: null },
         policy: { id: 'default', version: '0', confidence: 0.95, max_attempts: 5 },

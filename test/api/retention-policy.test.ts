@@ -15,7 +15,7 @@ test('everything is kept for ever by default', async () => {
   const project = await api.newProject()
   expect(await api.call('GET', path, project)).toEqual({
     status: 200,
-    etag: '"0"',
+    etag: expect.stringMatching(/^"0-/),
     body: {
       project_id: project,
       days: forever,

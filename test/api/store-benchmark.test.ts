@@ -146,7 +146,7 @@ describe('a benchmark', () => {
       })
     }
     await stats.flush()
-    const asked = await call('POST', run, { project_id, body: { runs: 3 } })
+    const asked = await call('POST', run, { project_id, body: { runs: 15 } })
     expect([asked.status, asked.body.state, asked.body.cases]).toEqual([202, 'queued', []])
     const again = await call('POST', run, { project_id, body: {} })
     expect([again.status, again.body.code]).toEqual([409, 'job_running'])
@@ -155,9 +155,9 @@ describe('a benchmark', () => {
     const { body } = await call('GET', `store-benchmark/runs/${asked.body.job_id}`, { project_id })
     expect(body).toMatchObject({ state: 'succeeded', done: 11, of: 11, unreadable: 1 })
     for (const each of body.cases) {
-      expect([each.name, each.equal]).toEqual([each.name, true])
+      expect([each.name, each.equal, each.pairs]).toEqual([each.name, true, 15])
       for (const store of each.stores) {
-        expect(store).toMatchObject({ runs: 3, errors: 0, error: null })
+        expect(store).toMatchObject({ runs: 15, errors: 0, error: null })
         expect(store.median_ms).toBeGreaterThan(0)
         expect(store.rows).toBeGreaterThan(0)
       }
@@ -171,19 +171,18 @@ describe('a benchmark', () => {
     expect(card.benchmark.job_id).toBe(asked.body.job_id)
     const of = (name: string) =>
       card.workloads.find(({ query_class }: { query_class: string }) => query_class === name)
-    expect(of('list')).toMatchObject({
-      verdict: 'recommended',
-      benchmark: { unequal: 0, cases: 5 },
-    })
+    const { benchmark: list_evidence } = of('list')
+    expect(list_evidence).toMatchObject({ unequal: 0, cases: 5, answered: 5, pairs: 15 })
+    expect(list_evidence.ratio_low).toBeLessThan(list_evidence.ratio_high)
     expect(of('explorer')).toMatchObject({ verdict: 'not_enough_evidence', recommended: null })
     const put = await call('PUT', 'store-routing', { project_id, body: { apply_scorecard: true } })
     expect([put.status, put.body.version]).toEqual([200, 2])
     expect(put.body).toMatchObject({
       ...both,
       routes: {
-        point: of('point').recommended,
-        list: of('list').recommended,
-        aggregate: of('aggregate').recommended,
+        point: of('point').recommended ?? 'auto',
+        list: of('list').recommended ?? 'auto',
+        aggregate: of('aggregate').recommended ?? 'auto',
         explorer: 'auto',
       },
     })
@@ -218,7 +217,7 @@ describe('a benchmark', () => {
     expect((await call('GET', 'store-benchmark/runs', { project_id: other })).body.total).toBe(0)
     const { token } = await app.person('viewer@example.com', 'member')
     expect((await call('POST', run, { project_id, body: {}, token })).status).toBe(404)
-    const wrong = await call('POST', run, { project_id: other, body: { runs: 11 } })
+    const wrong = await call('POST', run, { project_id: other, body: { runs: 51 } })
     expect([wrong.status, wrong.body.errors[0].pointer]).toEqual([400, '/runs'])
   })
 })

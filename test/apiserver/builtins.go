@@ -51,5 +51,7 @@ var builtins = []builtin{
 	{policyv1.SchemeGroupVersion, "poddisruptionbudgets", "poddisruptionbudget", []string{"pdb"}, &policyv1.PodDisruptionBudget{}, &policyv1.PodDisruptionBudgetList{}, false, true},
 	{autoscalingv2.SchemeGroupVersion, "horizontalpodautoscalers", "horizontalpodautoscaler", []string{"hpa"}, &autoscalingv2.HorizontalPodAutoscaler{}, &autoscalingv2.HorizontalPodAutoscalerList{}, false, true},
 	{storagev1.SchemeGroupVersion, "storageclasses", "storageclass", []string{"sc"}, &storagev1.StorageClass{}, &storagev1.StorageClassList{}, true, false},
+	{admissionv1.SchemeGroupVersion, "validatingadmissionpolicies", "validatingadmissionpolicy", nil, &admissionv1.ValidatingAdmissionPolicy{}, &admissionv1.ValidatingAdmissionPolicyList{}, true, true},
+	{admissionv1.SchemeGroupVersion, "validatingadmissionpolicybindings", "validatingadmissionpolicybinding", nil, &admissionv1.ValidatingAdmissionPolicyBinding{}, &admissionv1.ValidatingAdmissionPolicyBindingList{}, true, false},
 	{admissionv1.SchemeGroupVersion, "validatingwebhookconfigurations", "validatingwebhookconfiguration", nil, &admissionv1.ValidatingWebhookConfiguration{}, &admissionv1.ValidatingWebhookConfigurationList{}, true, false},
 }

@@ -16,6 +16,7 @@ import (
 	"k8s.io/apiextensions-apiserver/pkg/apiserver"
 	crdoptions "k8s.io/apiextensions-apiserver/pkg/cmd/server/options"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apiserver/pkg/admission"
 	"k8s.io/apiserver/pkg/authentication/authenticator"
 	"k8s.io/apiserver/pkg/authentication/group"
 	"k8s.io/apiserver/pkg/authentication/request/bearertoken"
@@ -66,9 +67,15 @@ func newServer(options serverOptions, etcd *embed.Etcd) (*server, error) {
 		return nil, err
 	}
 	config.Authorization.Authorizer = &rbacAuthorizer{made}
-	if config.AdmissionControl, err = newGate(made["namespaces"]); err != nil {
+	gate, err := newGate(made["namespaces"])
+	if err != nil {
 		return nil, err
 	}
+	policies, err := newPolicies(config.LoopbackClientConfig, &rbacAuthorizer{made})
+	if err != nil {
+		return nil, err
+	}
+	config.AdmissionControl = admission.NewChainHandler(gate, policies)
 	crds, err := customResources(config, recommended)
 	if err != nil {
 		return nil, err
@@ -78,6 +85,9 @@ func newServer(options serverOptions, etcd *embed.Etcd) (*server, error) {
 		return nil, err
 	}
 	if err := installAccessReviews(generic, &rbacAuthorizer{made}); err != nil {
+		return nil, err
+	}
+	if err := policies.start(generic); err != nil {
 		return nil, err
 	}
 	serveDiscovery(crds)

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"reflect"
 
+	admissionv1 "k8s.io/api/admissionregistration/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -53,6 +54,8 @@ func (s strategy) PrepareForCreate(_ context.Context, object runtime.Object) {
 		if typed.Type == "" {
 			typed.Type = corev1.SecretTypeOpaque
 		}
+	case *admissionv1.ValidatingAdmissionPolicy:
+		defaultPolicy(typed)
 	case *corev1.Namespace:
 		typed.Status.Phase = corev1.NamespaceActive
 		if typed.Labels == nil {

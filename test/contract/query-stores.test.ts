@@ -11,6 +11,7 @@ import { openClickHouseRecordStore } from '../../src/capabilities/storage/index.
 import { newId } from '../../src/kernel/ids.ts'
 import type { ColumnarServer } from '../../src/platform/columnar/index.ts'
 import { migratedClickHouse, testClickHouse } from '../support/clickhouse.ts'
+import { observationOf } from '../support/observations.ts'
 import { expectedGroups, expectedPage, expectedSums } from '../support/query-evaluation.ts'
 import {
   anyFilter,
@@ -63,9 +64,9 @@ describe.each(Object.entries(queryStores))('%s', (_name, open) => {
     return { rows: shown, next: rows.length > query.limit ? next : undefined }
   }
 
-  async function groups(body: object) {
+  async function groups(body: object, of = project_id) {
     const aggregate = aggregateSchema.parse({ window, ...body })
-    const statement = compileAggregate(aggregate, { project_id, dialect: store.dialect })
+    const statement = compileAggregate(aggregate, { project_id: of, dialect: store.dialect })
     return (await store.run(statement)).map((row) => toJsonRow(row, statement.columns))
   }
 
@@ -215,6 +216,70 @@ describe.each(Object.entries(queryStores))('%s', (_name, open) => {
         rows.filter(({ other }) => other === false).map(({ n, name }) => ({ name, n })),
       ).toEqual(all.slice(0, 2))
       expect(rows.reduce((sum, { n }) => sum + Number(n), 0)).toBe(latest.length)
+    })
+
+    test.each(['Europe/Berlin', 'America/Sao_Paulo', 'Australia/Lord_Howe', 'Asia/Kolkata'])(
+      'by days of %s hold the records of each local day',
+      async (time_zone) => {
+        const of = newId()
+        // Clocks change in Berlin on 25 October, and on Lord Howe Island on 4 October, by half an hour.
+        const from_ms = Date.parse('2026-10-03T00:00:00Z')
+        const starts_ms = Array.from({ length: 24 * 25 }, (_, hour) => from_ms + hour * 3_600_000)
+        const records = starts_ms.map((ms, at) =>
+          observationOf({
+            ...{ project_id: of, observation_id: `hour-${at}`, message_id: 'hours' },
+            ...{ start_time: BigInt(ms) * 1_000_000n, end_time: BigInt(ms) * 1_000_000n },
+          }),
+        )
+        await store.insert(records)
+        const measures = [
+          { fn: 'count', as: 'n' },
+          { fn: 'rate', as: 'rate' },
+        ]
+        const window = { from: '2026-10-03T05:00:00Z', to: '2026-10-27T17:00:00Z' }
+        const group_by = [{ time_bucket: '1d', time_zone }]
+        const rows = await groups({ entity: 'observations', window, measures, group_by }, of)
+        const inside = starts_ms.filter(
+          (ms) => ms >= Date.parse(window.from) && ms < Date.parse(window.to),
+        )
+        const date = new Intl.DateTimeFormat('en', { timeZone: time_zone, dateStyle: 'short' })
+        const days = [...Map.groupBy(inside, (ms) => date.format(ms)).values()]
+        expect(rows.map(({ n }) => n)).toEqual(days.map(({ length }) => length))
+        const midnights = rows.map(({ time_bucket }) => new Date(String(time_bucket)))
+        const clock = new Intl.DateTimeFormat('en', { timeZone: time_zone, timeStyle: 'short' })
+        expect(new Set(midnights.map((each) => clock.format(each)))).toEqual(new Set(['12:00 AM']))
+        // One record an hour, in a whole day of any length, except where days begin at half hours.
+        if (time_zone === 'Europe/Berlin') {
+          for (const { rate } of rows.slice(1, -1)) expect(rate).toBeCloseTo(1 / 3600, 9)
+          expect(rows.map(({ n }) => n)).toContain(25)
+        }
+      },
+    )
+
+    test('tell two Kubernetes clusters apart', async () => {
+      const of = newId()
+      const records = ['eu-1', 'us-1', 'eu-1', undefined].map((cluster, at) =>
+        observationOf({
+          ...{ project_id: of, observation_id: `o-${at}`, message_id: 'clusters' },
+          ...{ start_time: queryStart, end_time: queryStart },
+          attributes: cluster === undefined ? {} : { 'resource.k8s.cluster.name': cluster },
+        }),
+      )
+      await store.insert(records)
+      const measures = [{ fn: 'count', as: 'n' }]
+      const body = { entity: 'observations', measures, group_by: ['cluster_name'] }
+      expect(await groups(body, of)).toEqual([
+        { cluster_name: 'eu-1', n: 2 },
+        { cluster_name: 'us-1', n: 1 },
+        { cluster_name: null, n: 1 },
+      ])
+      const where = { field: 'cluster_name', op: 'eq', value: 'us-1' }
+      const { rows } = await page(
+        { entity: 'observations', where, select: ['cluster_name'] },
+        undefined,
+        of,
+      )
+      expect(rows).toEqual([{ cluster_name: 'us-1' }])
     })
 
     test('of no rows are zero or unknown', async () => {

@@ -31,6 +31,24 @@ const sets = [
   ['cluster, with a move of the data of embedded mode', { ...fullValues, move: { enabled: true } }],
 ] as const
 
+test.each([
+  [1, null, '1'],
+  [2, null, '1'],
+  [3, null, '3'],
+  [5, null, '3'],
+  [1, 3, '3'],
+  [3, 1, '1'],
+])(
+  'with %s servers of NATS and replicas %s, messages have %s copies',
+  async (count, replicas, copies) => {
+    const servers = Array.from({ length: count }, (_, at) => `nats://nats-${at}:4222`)
+    const nats = replicas === null ? { servers } : { servers, replicas }
+    const text = await rendered({ ...clusterValues, nats })
+    const found = text.matchAll(/LOOPTRACE_NATS_REPLICAS\s+value: "?(\d)"?/g)
+    expect(new Set([...found].map(([, value]) => value))).toEqual(new Set([copies]))
+  },
+)
+
 describe.each(quarterOf(sets))('%s', (_name, values) => {
   test('passes helm lint', async () => {
     const { status, stdout } = await helm(['lint', '--strict', chart], values)
@@ -188,6 +206,28 @@ test('the examples are YAML, and their values are valid', async () => {
     if (name === 'values-cluster.yaml')
       expect(await rendered(objects[0])).toContain('kind: Ingress')
   }
+})
+
+test('the examples call Services and ports of the chart', async () => {
+  const folder = join(chart, '../../examples')
+  const ports = new Map<string, number[]>()
+  for (const { kind, metadata, spec } of await renderedObjects(clusterValues)) {
+    if (kind !== 'Service') continue
+    ports.set(
+      metadata.name,
+      spec.ports.map(({ port }: { port: number }) => port),
+    )
+  }
+  const called = new Set<string>()
+  for (const name of await readdir(folder, { recursive: true })) {
+    if (!name.endsWith('.yaml')) continue
+    const text = await readFile(join(folder, name), 'utf8')
+    for (const [, service = '', port] of text.matchAll(/http:\/\/([a-z-]+)\.looptrace:(\d+)/g)) {
+      called.add(service)
+      expect(ports.get(service), `${name}: ${service}`).toContain(Number(port))
+    }
+  }
+  expect([...called].toSorted()).toEqual(['looptrace', 'looptrace-api'])
 })
 
 test('alerts, dashboard and scaling use existing metrics', async () => {

@@ -86,7 +86,7 @@ LOOPTRACE_CLICKHOUSE_PASSWORD_FILE: {secret: {{ quote .existingSecret }}, key: {
 {{- define "looptrace.settings.nats" }}
 {{- with .Values.nats }}
 LOOPTRACE_NATS_URL: {{ join "," .servers | quote }}
-LOOPTRACE_NATS_REPLICAS: {{ .replicas | quote }}
+LOOPTRACE_NATS_REPLICAS: {{ .replicas | default (ternary 3 1 (ge (len .servers) 3)) | quote }}
 LOOPTRACE_QUEUE_PARTITIONS: {{ .partitions | quote }}
 {{- if .existingSecret }}
 LOOPTRACE_NATS_CREDENTIALS_FILE: {secret: {{ quote .existingSecret }}, key: {{ quote .credentialsKey }}}

@@ -4,6 +4,7 @@ import { z } from 'zod'
 import { problem } from '../../kernel/problem.ts'
 import {
   Answer,
+  acceptedCoding,
   defineRoute,
   pageHeaders,
   type Route,
@@ -163,13 +164,8 @@ export function formFor(
   file: Pick<BuiltFile, 'plain' | 'coded'>,
   accepted: string | undefined,
 ): { bytes: Buffer; coding?: string } {
-  const offered = (accepted ?? '').split(',').map((part) => part.trim().toLowerCase())
-  for (const [coding, bytes] of file.coded) {
-    const isAccepted = offered.some((part) => {
-      const [name, quality = ''] = part.split(/\s*;\s*/)
-      return name === coding && !/^q=0(\.0*)?$/.test(quality)
-    })
-    if (isAccepted) return { bytes, coding }
-  }
+  const coding = acceptedCoding(accepted, file.coded.keys())
+  const bytes = coding === undefined ? undefined : file.coded.get(coding)
+  if (coding !== undefined && bytes !== undefined) return { bytes, coding }
   return { bytes: file.plain }
 }

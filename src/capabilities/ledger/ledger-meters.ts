@@ -15,8 +15,11 @@ type LedgerCount = {
 /** Counts items as `looptrace_ledger_items_total`. */
 export type LedgerMeters = { count(labels: LedgerCount, items: number): void }
 
-/** Maximum projects with a label of their own; later ones share the label `other`. */
-const projects_max = 1_000
+/**
+ * Maximum projects with a label of their own; later ones share the label `other`. Each has about five
+ * series. `GET /api/v2/observability/ledger` counts the items of every project.
+ */
+const projects_max = 20
 /** Maximum reasons with a label of their own. Clients cannot create reasons. */
 const reasons_max = 100
 

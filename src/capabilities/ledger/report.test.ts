@@ -100,14 +100,14 @@ test('items are counted by project, path and outcome', async () => {
   )
 })
 
-test('beyond a thousand projects the others share a label', async () => {
+test('beyond twenty projects the others share a label', async () => {
   const { reporter, metrics } = reporterOf()
-  for (let i = 0; i < 1_010; i += 1) {
+  for (let i = 0; i < 30; i += 1) {
     reporter.accepted([acceptedEntry({ ...requestOf(), project_id: `p${i}` }, newId(), 1)])
   }
   const { body } = await metrics.expose()
   const lines = body.split('\n').filter((line) => line.startsWith('looptrace_ledger_items_total{'))
-  expect(lines).toHaveLength(1_001)
+  expect(lines).toHaveLength(21)
   expect(lines.at(-1)).toMatch(/project="other".* 10$/)
 })
 

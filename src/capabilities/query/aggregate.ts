@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { isoFromNs } from '../../kernel/time.ts'
 import { defineRoute, type Route } from '../../platform/http/index.ts'
 import { type Aggregate, aggregateSchema } from './language/aggregate-query.ts'
+import { startsOf } from './language/buckets.ts'
 import { answerFields, toAnswerColumns, toAnswerStats } from './query.ts'
 import type { RunDeps } from './run/open-queries.ts'
 import { prepareAggregate } from './run/prepare-run.ts'
@@ -101,11 +102,7 @@ export function fillGaps(
 function bucketsOf({ window, groups }: Aggregate): string[] {
   const bucket = groups.find((group) => group.kind === 'bucket')
   if (bucket?.kind !== 'bucket') throw new RangeError('gaps are filled between buckets')
-  const { width_ns, offset_ns } = bucket
-  const starts: string[] = []
-  const first = ((window.from - offset_ns) / width_ns) * width_ns + offset_ns
-  for (let start = first; start < window.to; start += width_ns) starts.push(isoFromNs(start))
-  return starts
+  return startsOf(bucket, window).map(isoFromNs)
 }
 
 /** Returns each group once, without bucket and measures, in order of first appearance. */

@@ -109,10 +109,10 @@ function describeEntity(name: (typeof entityNames)[number]) {
 }
 
 function describeField(field: Field) {
-  const { name, type, description, nullable = false, content = false, indexed = false } = field
+  const { name, type, description, nullable = false, indexed = false } = field
   return {
     ...{ name, type, description, nullable, indexed },
-    large: content,
+    large: field.content === true || field.from_content === true,
     sortable: isSortable({ field }),
     groupable: isGroupable({ field }),
   }

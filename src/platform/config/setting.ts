@@ -106,6 +106,18 @@ function isOrigin(value: string): boolean {
   return url.href === `${url.origin}/` && !/[?#]/.test(value)
 }
 
+/** Defines a setting that is a list of origins. It is empty by default. */
+export function origins(docs: SettingDocs<never>): z.ZodType<string[]> {
+  const expected = 'origins such as `https://app.example.com`, separated by commas, without `*`'
+  const schema = z
+    .string()
+    .transform((value) => value.split(',').map((one) => one.trim()))
+    .refine((all) => all.every(isOrigin), `expected ${expected}`)
+    .transform((all) => [...new Set(all.map((one) => new URL(one).origin))])
+  const optional = schema.optional().transform((all) => all ?? [])
+  return describeSetting<string[]>(optional, docs, expected)
+}
+
 /** Defines a setting that is a list of IP addresses and CIDR blocks. It is empty by default. */
 export function networks(docs: SettingDocs<never>): z.ZodType<string[]> {
   const expected = 'IP addresses or CIDR blocks of at least /1, separated by commas'

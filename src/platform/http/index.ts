@@ -1,3 +1,4 @@
+export { acceptedCoding } from './accepted-coding.ts'
 export { auditOf } from './audited-routes.ts'
 export { frontPageRoute } from './front-page.ts'
 export { AddressUnavailable, addressTaken, assertAddressFree } from './listen-error.ts'

@@ -5,6 +5,7 @@ import { holdsProjectKey } from '../../kernel/project-key-text.ts'
 import type { Clock } from '../../kernel/time.ts'
 import type { CallLimits } from './call-limits.ts'
 import { createClientNetworks, keyOf } from './client-of-request.ts'
+import type { CrossOrigin } from './cross-origin.ts'
 import { hostFault } from './host-header.ts'
 import { moveKeyFromPath, withoutKey } from './key-in-path.ts'
 import { headersFrom } from './rate-limit.ts'
@@ -26,12 +27,14 @@ export type NodeServerOptions = {
 /** A request on a path that no raw route has. */
 type BesideRequest = { request: IncomingMessage; response: ServerResponse; isKeyed: boolean }
 
+type NodeServerParts = { unroutable: Unroutable; crossOrigin: CrossOrigin; limits: CallLimits }
+
 type NodeHandler = Parameters<typeof createServer>[1]
 
 /** Creates Node's server, which passes requests to raw routes before Fastify sees them. */
 export function nodeServer(
   options: NodeServerOptions,
-  { unroutable, limits }: { unroutable: Unroutable; limits: CallLimits },
+  { unroutable, crossOrigin, limits }: NodeServerParts,
   handler: NodeHandler,
 ): Server {
   const routes = options.routes.filter((route) => route.kind === 'raw')
@@ -76,10 +79,11 @@ export function nodeServer(
       const url = request.url ?? ''
       const path = pathOf(url)
       const route = find(request.method, path) ?? byAlias(request, path)
-      if (route !== undefined) return enter(route, request, response)
       // No other route is reached below a key: rules of gateways for their paths would not apply.
-      const beside = unroutable.rawBeside(path) ?? (keyed ? fallback : undefined)
+      const beside = route ?? unroutable.rawBeside(path) ?? (keyed ? fallback : undefined)
       if (beside === undefined) return handler?.(request, response)
+      const isPreflight = admitPage(crossOrigin, request, response, path)
+      if (route !== undefined && !isPreflight) return enter(route, request, response)
       return answerBeside(beside, { request, response, isKeyed: keyed })
     },
   )
@@ -89,6 +93,22 @@ export function nodeServer(
     server.emit('request', request, responseOn(socket, request))
   })
   return server
+}
+
+/**
+ * Sets the headers of a response for the page of another origin that may read it. Returns whether the
+ * request is the preflight of such a page.
+ */
+function admitPage(
+  crossOrigin: CrossOrigin,
+  { method = '', headers }: IncomingMessage,
+  response: ServerResponse,
+  path: string,
+): boolean {
+  const admitted = crossOrigin.headersFor(method, path, headers)
+  if (admitted === undefined) return false
+  response.setHeaders(new Map(Object.entries(admitted)))
+  return method === 'OPTIONS'
 }
 
 /**

@@ -2,7 +2,9 @@ import { STATUS_CODES } from 'node:http'
 import { z } from 'zod'
 import { type ProblemCode, problemCatalogue } from '../../kernel/problem.ts'
 import { faultSchema, record } from '../../model/named-schemas.ts'
+import { isConditional } from './conditional-answers.ts'
 import type { Json } from './json-schema.ts'
+import { headers } from './openapi-headers.ts'
 import type { NamedSchemas, SchemaUse } from './openapi-schemas.ts'
 import { problemMediaType } from './problem-reply.ts'
 import {
@@ -116,33 +118,6 @@ const formats = {
 }
 type Format = keyof typeof formats
 
-/** Response headers, for `components.headers`. */
-export const headerComponents: Record<string, Json> = {
-  XRequestID: {
-    description: 'Id of the request: the client’s X-Request-ID if it sent one.',
-    schema: { type: 'string' },
-  },
-  RetryAfter: {
-    description: 'Seconds to wait before a retry.',
-    schema: { type: 'integer', minimum: 0 },
-  },
-  Location: {
-    description: 'URL that the browser opens next.',
-    schema: { type: 'string' },
-  },
-  ETag: {
-    description: 'Version of the object, for `If-Match`.',
-    schema: { type: 'string' },
-  },
-}
-
-function headers(...names: string[]): Json {
-  const wire: Record<string, string> = { XRequestID: 'X-Request-ID', RetryAfter: 'Retry-After' }
-  return Object.fromEntries(
-    names.map((name) => [wire[name] ?? name, { $ref: `#/components/headers/${name}` }]),
-  )
-}
-
 /** Returns the schemas of a route's responses. */
 export function responseUses(route: Route | RawRoute): SchemaUse[] {
   const schemas = successesOf(route).map(({ reply }) => reply)
@@ -184,6 +159,8 @@ export function responsesOf(
       }),
     }
   }
+  if (isConditional(route))
+    responses['304'] = { description: notModified, headers: headers('ETag') }
   for (const [status, codes] of errorStatuses(route)) {
     const name = responseName(formatOf(route), status)
     const description = describedCodes(codes)
@@ -195,6 +172,9 @@ export function responsesOf(
   if (passesAnswers(route)) responses['default'] = { description: 'The answer of the provider.' }
   return responses
 }
+
+const notModified =
+  'The client holds the current answer, as `If-None-Match` says. There is no body.'
 
 function usualMediaType({ lines, events }: Route | RawRoute): string {
   if (events) return eventsMediaType

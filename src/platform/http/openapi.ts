@@ -1,16 +1,13 @@
 import { z } from 'zod'
 import { canonicalJson } from '../../kernel/canonical-json.ts'
+import { ifNoneMatchHeader, isConditional } from './conditional-answers.ts'
 import type { Json } from './json-schema.ts'
-import {
-  headerComponents,
-  namesProject,
-  responsesOf,
-  responseUses,
-  sharedResponses,
-} from './openapi-responses.ts'
+import { headerComponents } from './openapi-headers.ts'
+import { namesProject, responsesOf, responseUses, sharedResponses } from './openapi-responses.ts'
 import { type NamedSchemas, namedSchemas, type SchemaUse } from './openapi-schemas.ts'
 import { defineRoute, type HeaderDocs, type RawRoute, type Route } from './route.ts'
 import { admitsOperator, neededFor } from './route-access.ts'
+import { tagOf } from './tag-of-url.ts'
 
 /** Builds the OpenAPI 3.1 document of these routes, without pages. */
 export function openapiDocument(
@@ -145,6 +142,7 @@ function parametersOf(route: Route | RawRoute, schemas: NamedSchemas): Json[] {
     ...fieldParameters('path', route.params, schemas),
     ...fieldParameters('query', route.kind === 'api' ? route.query : undefined, schemas),
     ...(route.headers ?? []).filter(isNoCredential).map(headerParameter),
+    ...(isConditional(route) ? [headerParameter(ifNoneMatchHeader)] : []),
     ...(route.idempotent ? [idempotencyParameter] : []),
     ...(namesProject(route) ? [projectParameter] : []),
   ]
@@ -230,14 +228,6 @@ const descriptions: Record<string, string> = {
   service: 'The server itself: this document and the keys that sign tokens.',
   tasks: 'Tasks: their calls, tools, findings and cost.',
   verification: 'Claims of answers, their evidence and trust; documents and facts to verify with.',
-}
-
-/** Returns the tag of an operation by its URL. */
-function tagOf(url: string): string {
-  const [, first = '', second = '', third = ''] = url.split('/')
-  if (second === 'public') return 'proxy'
-  if (first !== 'api') return first === 'v1' || first === 'v1beta' ? 'proxy' : 'service'
-  return second === 'v2' || second === 'v1' ? third : second
 }
 
 /** Returns the tags of these URLs with their descriptions. */

@@ -274,6 +274,8 @@ export type RawRoute = RouteDocs & {
   below?: true
   /** Requests for a WebSocket are accepted; any other route refuses them. */
   opens_socket?: true
+  /** Pages of the allowed origins may call it (`createCrossOrigin`). */
+  cross_origin?: true
   /** The route handles requests of every method, and rejects wrong methods in its own format. */
   every_method?: true
   handle: (request: IncomingMessage, response: ServerResponse, authorised: Authorised) => void

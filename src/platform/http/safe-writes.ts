@@ -112,13 +112,14 @@ export function etagOf(version: number): string {
 }
 
 /**
- * Reads the version to replace from If-Match; undefined replaces any version. A header that is not
- * an ETag of `etagOf` gives -1, which matches nothing.
+ * Reads the version to replace from If-Match; undefined replaces any version. The ETag of a read has
+ * a digest behind the version, which is left out: the facts that it covers are not replaced. Any
+ * other header gives -1, which matches nothing.
  */
 export function versionToReplace(headers: RequestHeaders): number | undefined {
   const text = textOf(headers)
   if (text === undefined || text.trim() === '*') return undefined
-  return Number(/^\s*"(\d{1,15})"\s*$/.exec(text)?.[1] ?? -1)
+  return Number(/^\s*"(\d{1,15})(?:-[\w-]{16})?"\s*$/.exec(text)?.[1] ?? -1)
 }
 
 /** Returns the error for a change of another version than the one that was read. */

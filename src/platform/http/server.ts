@@ -18,7 +18,9 @@ import { authorizeRequest, recheckOf } from './authorize-request.ts'
 import { type CallLimitSettings, CallLimits } from './call-limits.ts'
 import { createCallRoute } from './call-route.ts'
 import { replyCheckHook } from './check-replies.ts'
-import { createCrossOrigin } from './cross-origin.ts'
+import { compressAnswer, mayCompress } from './compress-answers.ts'
+import { isConditional, isHeldByClient, shownEtag } from './conditional-answers.ts'
+import { type CrossOrigin, createCrossOrigin } from './cross-origin.ts'
 import { hostFault } from './host-header.ts'
 import { readJsonBodies } from './json-bodies.ts'
 import { type LimitedRequests, limitRequests } from './limited-requests.ts'
@@ -60,6 +62,8 @@ export type HttpServerOptions = CallLimitSettings & {
   keep_alive_ms: number
   /** Addresses and CIDR blocks of proxies whose X-Forwarded-For is believed. None by default. */
   trusted_proxies?: readonly string[]
+  /** Origins whose pages may call the routes for programs. None by default. */
+  allowed_origins?: readonly string[]
   /** Where people reach the server. Without it, there is no Strict-Transport-Security. */
   public_address?: PublicAddress
   /** Answers requests that are not valid HTTP, except those of the product APIs. For the proxy. */
@@ -80,11 +84,11 @@ export type HttpServer = {
 /** Creates the server of a role from its routes. */
 export async function createHttpServer(options: HttpServerOptions): Promise<HttpServer> {
   const unroutable = createUnroutable(options.routes)
-  const crossOrigin = createCrossOrigin(options.routes)
+  const crossOrigin = createCrossOrigin(options.routes, options.allowed_origins)
   const callLimits = new CallLimits(options, options.metrics)
   const limits = limitRequests(options.routes, callLimits, options.clock)
   const headersOf = createSecurityHeaders(options.public_address)
-  const app = createApp(options, { unroutable, limits: callLimits, headersOf })
+  const app = createApp(options, { unroutable, crossOrigin, limits: callLimits, headersOf })
   const routeAt = new Map(
     options.routes.map((route) => [`${route.method} ${pathFor(route)}`, route]),
   )
@@ -136,6 +140,7 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Http
 
 type AppParts = {
   unroutable: ReturnType<typeof createUnroutable>
+  crossOrigin: CrossOrigin
   limits: CallLimits
   headersOf: ReturnType<typeof createSecurityHeaders>
 }
@@ -143,7 +148,7 @@ type AppParts = {
 /** Creates the application without routes and hooks; it answers requests that Fastify cannot read. */
 function createApp(
   options: HttpServerOptions,
-  { unroutable, limits, headersOf }: AppParts,
+  { unroutable, crossOrigin, limits, headersOf }: AppParts,
 ): FastifyInstance {
   return fastify({
     // The role logs better than Fastify at level info, so only Fastify's warnings are logged.
@@ -158,7 +163,7 @@ function createApp(
     requestIdHeader: false,
     trustProxy: [...(options.trusted_proxies ?? [])],
     routerOptions: { maxParamLength: paramLength_max },
-    serverFactory: (handler) => nodeServer(options, { unroutable, limits }, handler),
+    serverFactory: (handler) => nodeServer(options, { unroutable, crossOrigin, limits }, handler),
     frameworkErrors: (_error, request, reply) => {
       reply.headers({ ...headersOf(request), 'x-request-id': request.id })
       sendProblem(unroutable.faultOf(request.method, request.url), request, reply)
@@ -211,7 +216,10 @@ function serve(app: FastifyInstance, route: Route, options: ServeOptions): void 
       })
       return send(route, request, reply, answer)
     },
-    ...(options.check_replies && !route.page && { onSend: replyCheckHook(route) }),
+    onSend: [
+      ...(options.check_replies && !route.page ? [replyCheckHook(route)] : []),
+      ...(mayCompress(route) ? [compressAnswer] : []),
+    ],
   })
 }
 
@@ -265,7 +273,11 @@ function send(
     return isStream ? reply.send(stream) : reply.send(content.text)
   }
   if (answer.body === undefined) return reply.send()
-  return reply.type('application/json; charset=utf-8').send(JSON.stringify(answer.body))
+  const text = JSON.stringify(answer.body)
+  const etag = isConditional(route) ? shownEtag(answer, text) : undefined
+  if (etag !== undefined) reply.header('etag', etag)
+  if (etag !== undefined && isHeldByClient(request.headers, etag)) return reply.code(304).send()
+  return reply.type('application/json; charset=utf-8').send(text)
 }
 
 function sendProblem(error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {

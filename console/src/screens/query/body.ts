@@ -8,7 +8,8 @@ export type Filter = Condition | { and: Filter[] } | { or: Filter[] } | { not: F
 
 export type SortKey = { field: string; direction?: SortOrder }
 
-export type GroupBy = string | { time_bucket: string }
+/** A field, or buckets of time. Buckets of days and weeks may be those of a time zone. */
+export type GroupBy = string | { time_bucket: string; time_zone?: string }
 
 /** The body of a query or, with `measures`, of an aggregate, without its window. */
 export type Body = {
@@ -125,6 +126,9 @@ function isWindow(value: unknown): value is Window {
   return names === 'last' ? toRange(value as Window) !== undefined : names === 'from,to'
 }
 
+const isBucket = ({ time_bucket, time_zone }: Record<string, unknown>) =>
+  isText(time_bucket) && (time_zone === undefined || isText(time_zone))
+
 type Shapes = typeof shapes
 
 const shapes = {
@@ -135,7 +139,7 @@ const shapes = {
   where: isFilter,
   select: isList(isText),
   measures: isList((each) => isObject(each) && isText(each['fn']) && isText(each['as'])),
-  group_by: isList((each) => isText(each) || (isObject(each) && isText(each['time_bucket']))),
+  group_by: isList((each) => isText(each) || (isObject(each) && isBucket(each))),
   having: isFilter,
   order_by: isList((each) => isObject(each) && isText(each['field'])),
   fill: isFlag,

@@ -1,4 +1,5 @@
-import type { Body, Filter, Window } from './body.ts'
+import { firstInstant, localMs } from '../../app/zone-time.ts'
+import type { Body, Filter, GroupBy, Window } from './body.ts'
 import type { Row } from './chart-rows.ts'
 import { addTo } from './filter-tree.ts'
 
@@ -23,7 +24,7 @@ export function recordsOf(
   let window: Window | undefined
   for (const group of group_by) {
     if (typeof group !== 'string') {
-      window = windowOf(row['time_bucket'], group.time_bucket)
+      window = windowOf(row['time_bucket'], group)
       continue
     }
     const value = row[group]
@@ -42,11 +43,23 @@ export function recordsOf(
   return { body, window }
 }
 
-function windowOf(start: unknown, width: string): Window | undefined {
-  const [from_ms, width_ms] = [Date.parse(String(start)), bucketWidth(width)]
+/** Returns the window of a bucket. A day of a time zone may have 23 or 25 hours. */
+function windowOf(
+  start: unknown,
+  { time_bucket, time_zone }: Exclude<GroupBy, string>,
+): Window | undefined {
+  const [from_ms, width_ms] = [Date.parse(String(start)), bucketWidth(time_bucket)]
   if (Number.isNaN(from_ms) || width_ms === undefined) return undefined
-  const to = new Date(from_ms + width_ms).toISOString()
-  return { from: new Date(from_ms).toISOString(), to }
+  const to_ms =
+    time_zone === undefined
+      ? from_ms + width_ms
+      : firstInstant(localMs(from_ms, time_zone) + width_ms, time_zone)
+  return { from: new Date(from_ms).toISOString(), to: new Date(to_ms).toISOString() }
+}
+
+/** Returns whether buckets of a width are whole days, which time zones count differently. */
+export function isOfDays(width: string): boolean {
+  return /[dw]$/.test(width)
 }
 
 /** Widths of buckets that are offered, from narrow to wide. */

@@ -1,8 +1,9 @@
 import type { Measure } from '../../api/schema.gen.d.ts'
+import { useZone } from '../../app/zone.ts'
 import { Button } from '../../ui/parts.tsx'
 import type { Body, GroupBy } from './body.ts'
 import { Flag, type PartProps } from './builder-parts.tsx'
-import { bucketWidths } from './drill.ts'
+import { bucketWidths, isOfDays } from './drill.ts'
 import { FieldSelect, useChoices } from './fields.tsx'
 import { placed, withItem } from './placed.ts'
 import css from './query.module.css'
@@ -18,10 +19,13 @@ export function GroupsPart({ body, change }: PartProps) {
       ...(groups.every((each) => typeof each === 'string') && { fill: undefined }),
       ...(groups.every((each) => typeof each !== 'string') && { top_n: undefined }),
     })
-  const setBucket = (width: string) => {
+  const zone = useZone()
+  const width = bucket?.time_bucket ?? ''
+  const others = group_by.filter((each) => each !== bucket)
+  const setBucket = (width: string, time_zone = bucket?.time_zone) => {
     if (width === '') return set(names)
-    const others = bucket === undefined ? group_by : group_by.filter((each) => each !== bucket)
-    return set([...others, { time_bucket: width }])
+    const zoned = time_zone !== undefined && isOfDays(width) && { time_zone }
+    return set([...others, { time_bucket: width, ...zoned }])
   }
   const { fields } = useChoices()
   const free = fields.find(({ name, groupable }) => groupable && !names.includes(name))?.name
@@ -59,7 +63,15 @@ export function GroupsPart({ body, change }: PartProps) {
           Add a group
         </Button>
         over time
-        <BucketSelect width={bucket?.time_bucket ?? ''} onChange={setBucket} />
+        <BucketSelect width={width} onChange={(each) => setBucket(each)} />
+        <Flag
+          label={`days of ${bucket?.time_zone ?? zone}`}
+          isOn={bucket?.time_zone !== undefined}
+          isShown={isOfDays(width)}
+          onChange={(isOn) =>
+            isOn ? setBucket(width, zone) : set([...others, { time_bucket: width }])
+          }
+        />
         <Flag
           label="with empty buckets"
           isOn={fill === true}

@@ -134,6 +134,16 @@ test('a row of an aggregate leads to its records', () => {
   expect(recordsOf(body, { other: true })).toBeUndefined()
 })
 
+test('a day of a time zone has the hours of its clocks', () => {
+  const group_by = [{ time_bucket: '1d', time_zone: 'Europe/Berlin' }]
+  const body = { entity: 'observations' as const, group_by }
+  const row = { time_bucket: '2026-10-24T22:00:00.000Z' }
+  expect(recordsOf(body, row)?.window).toEqual({
+    from: '2026-10-24T22:00:00.000Z',
+    to: '2026-10-25T23:00:00.000Z',
+  })
+})
+
 test('buckets fit the window', () => {
   const of = (hours: number) => ({
     from: '2026-11-01T00:00:00Z',

@@ -79,7 +79,7 @@ function StartBenchmark() {
           label="Runs of each query"
           name="runs"
           inputMode="numeric"
-          defaultValue="5"
+          defaultValue="15"
           size={8}
           disabled={!isAdmin}
           fault={faultAt(faults, '/runs')}

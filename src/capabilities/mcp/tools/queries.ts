@@ -33,7 +33,9 @@ const shared = {
     .array(z.unknown())
     .max(10)
     .optional()
-    .describe('With measures: fields, and at most one {time_bucket: "5m"}.'),
+    .describe(
+      'With measures: fields, and at most one {time_bucket: "5m"}; days and weeks also with {time_zone: "Europe/Berlin"}.',
+    ),
   limit: z.int().min(1).max(rows_max).default(20).describe('Maximum rows or groups, 1–100.'),
   cursor: z.string().min(1).max(2_000).optional().describe('next_cursor of the page before.'),
 }

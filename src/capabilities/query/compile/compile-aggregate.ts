@@ -1,6 +1,7 @@
-import type { Aggregate, Group } from '../language/aggregate-query.ts'
+import type { Aggregate } from '../language/aggregate-query.ts'
 import { type Entity, type Reference, referenceTo } from '../language/field.ts'
 import type { Measure } from '../language/measures.ts'
+import { bucketEnd, bucketStart } from './buckets.ts'
 import {
   compileAll,
   conditionOf,
@@ -91,7 +92,7 @@ function groupsOf(aggregate: Aggregate, records: Records): Grouped {
     const expression =
       group.kind === 'field'
         ? scope.expression(group.reference)
-        : bucketExpression(group, aggregate.entity, scope)
+        : bucketStart(group, aggregate.entity, scope)
     columns.set(group.name, expression)
   }
   if (aggregate.top_n === undefined) return { columns, from: text, where }
@@ -234,19 +235,7 @@ function rateOf(reference: Reference | undefined, context: MeasureContext): stri
   if (bucket === undefined || width?.kind !== 'bucket') {
     return `${dialect.quotient(amount, `${to} - ${from}`)} * 1000000000`
   }
-  const end = `${bucket.sql} + ${dialect.integer(params, width.width_ns)}`
+  const end = bucketEnd(width, bucket.sql, scope)
   const covered = `least(${end}, ${to}) - greatest(${bucket.sql}, ${from})`
   return `${dialect.quotient(amount, covered)} * 1000000000`
-}
-
-/** Compiles the start of a record's bucket, in nanoseconds; weeks count from a Monday in 1969. */
-function bucketExpression(
-  group: Extract<Group, { kind: 'bucket' }>,
-  entity: Entity,
-  { dialect, params, expression }: Scope,
-): Expression {
-  const time = dialect.nanoseconds(expression(referenceTo(entity, entity.time)).sql)
-  const width = dialect.integer(params, group.width_ns)
-  const offset = dialect.integer(params, group.offset_ns)
-  return { sql: dialect.floor(time, { width, offset }), type: 'integer' }
 }

@@ -96,6 +96,14 @@ const aggregates = {
   },
 } as const
 
+/** Clocks change in Berlin on 25 October. */
+const byLocalDay = {
+  entity: 'observations',
+  window: { from: '2026-10-20T00:00:00Z', to: '2026-11-01T00:00:00Z' },
+  measures: [{ fn: 'rate', as: 'per_second' }],
+  group_by: [{ time_bucket: '1d', time_zone: 'Europe/Berlin' }],
+} as const
+
 const tasks = {
   'costliest-tasks': {
     entity: 'tasks',
@@ -185,6 +193,13 @@ describe('the text of an aggregate', () => {
     const aggregate = aggregateSchema.parse({ ...body, window })
     const statement = compileAggregate(aggregate, { project_id, dialect: postgres })
     await expect(shown(statement)).toMatchFileSnapshot(`snapshots/${name}.postgres.sql`)
+  })
+
+  test.each([clickhouse, postgres])('days of a time zone, $store', async (dialect) => {
+    const aggregate = aggregateSchema.parse(byLocalDay)
+    const statement = compileAggregate(aggregate, { project_id, dialect })
+    const file = `snapshots/calls-by-local-day.${dialect.store}.sql`
+    await expect(shown(statement)).toMatchFileSnapshot(file)
   })
 
   test('tasks by day', async () => {

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { record } from '../../../model/named-schemas.ts'
+import { type Bucket, readBucket } from './buckets.ts'
 import { catalogue } from './catalogue.ts'
 import { type Faults, nearNames, unexpected } from './faults.ts'
 import { type Entity, type FieldType, findField, type Reference } from './field.ts'
@@ -18,19 +19,31 @@ import {
   sortKeyBody,
 } from './page-query.ts'
 
+const timeBucketBody = record('TimeBucket', {
+  time_bucket: z
+    .string()
+    .max(20)
+    .describe('Width: a number with `s`, `m`, `h`, `d` or `w`. Weeks begin on Monday.'),
+  time_zone: z
+    .string()
+    .max(64)
+    .optional()
+    .describe(
+      'Name of the IANA database, such as Europe/Berlin, for buckets of days and weeks. They begin at midnight there, so a day has 23 or 25 hours where a clock changes. UTC by default.',
+    ),
+})
+
 /** The body of an aggregate query, before its fields are looked up. */
 export const aggregateBody = record('AggregateQuery', {
   ...sharedBody,
   measures: z.array(measureBody).min(1).max(queryLimits.measures_max),
   group_by: z
-    .array(
-      z
-        .union([z.string().max(300), record('TimeBucket', { time_bucket: z.string().max(20) })])
-        .meta({ id: 'GroupBy' }),
-    )
+    .array(z.union([z.string().max(300), timeBucketBody]).meta({ id: 'GroupBy' }))
     .max(queryLimits.group_by_max)
     .default([])
-    .describe('Fields, and at most one time bucket: `{time_bucket: "5m"}`.'),
+    .describe(
+      'Fields, and at most one time bucket: `{time_bucket: "5m"}`, or days of a time zone: `{time_bucket: "1d", time_zone: "Europe/Berlin"}`.',
+    ),
   having: filterBody.optional().describe('Filter over the measures, by name.'),
   order_by: z.array(sortKeyBody).max(queryLimits.order_by_max).optional(),
   fill: z.boolean().default(false).describe('Includes buckets without records.'),
@@ -47,9 +60,7 @@ export const aggregateBody = record('AggregateQuery', {
 type AggregateBody = z.output<typeof aggregateBody>
 
 /** A column that groups records: a field, or a bucket of time. */
-export type Group =
-  | { kind: 'field'; name: string; reference: Reference }
-  | { kind: 'bucket'; name: 'time_bucket'; width_ns: bigint; offset_ns: bigint }
+export type Group = { kind: 'field'; name: string; reference: Reference } | Bucket
 
 /** A valid aggregate query. */
 export type Aggregate = {
@@ -129,11 +140,7 @@ function readGroups(
   for (const [at, given] of group_by.entries()) {
     const path = ['group_by', at]
     if (typeof given !== 'string') {
-      const bucket = readBucket(given.time_bucket, {
-        path: [...path, 'time_bucket'],
-        window,
-        faults,
-      })
+      const bucket = readBucket(given, { path, window, faults })
       if (bucket) groups.push(bucket)
       continue
     }
@@ -145,26 +152,6 @@ function readGroups(
     groups.push({ kind: 'field', name: given, reference })
   }
   return groups
-}
-
-const units_s = { s: 1, m: 60, h: 3_600, d: 86_400, w: 604_800 } as const
-
-/** Weeks begin on Mondays: the offset to the last Monday before 1970. */
-const monday_ns = -3n * 86_400_000_000_000n
-
-function readBucket(
-  text: string,
-  about: { path: (string | number)[]; window: QueryWindow | undefined; faults: Faults },
-): Group | undefined {
-  const { path, window, faults } = about
-  const [, digits = '', unit = ''] = /^([1-9]\d{0,4})([smhdw])$/.exec(text) ?? []
-  if (digits === '') return faults.add(path, unexpected(text, 'a width like 30s, 5m, 1h, 1d or 1w'))
-  const width_ns = BigInt(Number(digits) * units_s[unit as keyof typeof units_s]) * 1_000_000_000n
-  const buckets = window === undefined ? 0n : (window.to - window.from) / width_ns + 1n
-  if (buckets > BigInt(queryLimits.buckets_max)) {
-    return faults.add(path, unexpected(text, `at most ${queryLimits.buckets_max} buckets`))
-  }
-  return { kind: 'bucket', name: 'time_bucket', width_ns, offset_ns: unit === 'w' ? monday_ns : 0n }
 }
 
 /** Finds a measure by name, as a nullable field that `having` can compare. */

@@ -33,6 +33,8 @@ export type Field = {
   required?: true
   /** A large value, read for the rows of the page alone where the store can do so. */
   content?: true
+  /** Computed from a large column, so that a query without `select` leaves it out. */
+  from_content?: true
   /** The column has an index that finds few rows among many. */
   indexed?: true
   derived?: Partial<Record<StoreName, string>>

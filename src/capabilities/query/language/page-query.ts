@@ -161,7 +161,9 @@ function readSelect(
   faults: Faults,
 ): Reference[] {
   if (names === undefined) {
-    const small = Object.values(entity.fields).filter(({ content }) => !content)
+    const small = Object.values(entity.fields).filter(
+      ({ content, from_content }) => !content && !from_content,
+    )
     return small.map((field) => ({ name: field.name, field }))
   }
   const references: Reference[] = []

@@ -38,6 +38,18 @@ test('a query equals its parsed normal form', () => {
   expect(normalQuery(querySchema.parse(form).query)).toEqual(form)
 })
 
+test('an aggregate by days of a time zone equals its parsed normal form', () => {
+  const aggregate = aggregateSchema.parse({
+    entity: 'observations',
+    window,
+    measures: [{ fn: 'count', as: 'n' }],
+    group_by: [{ time_bucket: '2w', time_zone: 'Europe/Berlin' }],
+  })
+  const form = normalAggregate(aggregate)
+  expect(form.group_by).toEqual([{ time_bucket: '2w', time_zone: 'Europe/Berlin' }])
+  expect(aggregateSchema.parse(form)).toEqual(aggregate)
+})
+
 test.each(['190s', '5m', '2h', '1d', '7d', '1w', '2w'])(
   'an aggregate by %s equals its parsed normal form',
   (width) => {

@@ -194,10 +194,14 @@ const units = [
 
 function formatGroup(group: Group) {
   if (group.kind === 'field') return group.name
-  const { width_ns, offset_ns } = group
-  if (offset_ns !== 0n) return { time_bucket: `${width_ns / (7n * units[0][1])}w` }
+  const zone = group.zone === undefined ? {} : { time_zone: group.zone.name }
+  return { time_bucket: formatWidth(group), ...zone }
+}
+
+function formatWidth({ width_ns, offset_ns }: Extract<Group, { kind: 'bucket' }>): string {
+  if (offset_ns !== 0n) return `${width_ns / (7n * units[0][1])}w`
   const [unit, size] = units.find(([, each]) => width_ns % each === 0n) ?? units[3]
-  return { time_bucket: `${width_ns / size}${unit}` }
+  return `${width_ns / size}${unit}`
 }
 
 /** A recorded query that can be run again on any store. */

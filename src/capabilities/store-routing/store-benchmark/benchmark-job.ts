@@ -19,6 +19,7 @@ import {
   type Sample,
   suiteCases,
 } from './benchmark-cases.ts'
+import { type Comparison, comparePairs } from './compare-pairs.ts'
 
 /** The kind of the job that runs the same queries on each store. */
 export const benchmarkKind = 'store-benchmark'
@@ -48,7 +49,7 @@ export type CaseResult = Omit<BenchmarkCase, 'body'> & {
   query: Record<string, unknown>
   stores: StoreResult[]
   equal: boolean | null
-}
+} & Comparison
 
 /** The progress of a benchmark, and its result at the end. */
 export type BenchmarkProgress = {
@@ -60,6 +61,9 @@ export type BenchmarkProgress = {
   /** Whether the benchmark reached its time limit before the last case. */
   stopped_early: boolean
 }
+
+/** Minimum pairs of runs of a query, for a recommendation. */
+export const pairs_min = 15
 
 /** Limits of one statement, so that a benchmark does not slow down users' queries. */
 const limits: QueryLimits = {
@@ -158,11 +162,14 @@ async function runCase(
   const { name, origin, kind, body } = given
   const stores = await findHolders(options, replay)
   const seen = new Map(stores.map((store) => [store, noObservations()]))
+  const runOn = (store: StoreName) => replay.runOn(options.runners[store], { signal, limits })
+  // The first run of a statement also loads files and plans, so it warms up and is not counted.
+  for (const store of stores) await observe(noObservations(), () => runOn(store))
   for (let run = 0; run < runs; run++) {
     // The first store has colder caches, so the stores alternate.
     for (const store of run % 2 === 0 ? stores : stores.toReversed()) {
       const one = seen.get(store)
-      if (one) await observe(one, () => replay.runOn(options.runners[store], { signal, limits }))
+      if (one) await observe(one, () => runOn(store))
       signal.throwIfAborted()
     }
   }
@@ -171,6 +178,10 @@ async function runCase(
     ...{ name, origin, kind, query: body, query_class: replay.query_class },
     stores: [...seen].map(([store, one]) => toStoreResult(store, one)),
     equal: checksums.length < 2 ? null : new Set(checksums).size === 1,
+    ...comparePairs(
+      seen.get('clickhouse')?.durations_ms ?? [],
+      seen.get('postgres')?.durations_ms ?? [],
+    ),
   }
 }
 
@@ -188,7 +199,8 @@ async function findHolders(
 }
 
 type Observed = {
-  durations_ms: number[]
+  /** By run; undefined for a run that failed. */
+  durations_ms: (number | undefined)[]
   errors: number
   error: string | null
   rows_read: number | null
@@ -209,6 +221,7 @@ async function observe(seen: Observed, run: () => ReturnType<Replay['runOn']>): 
     seen.rows = rows.length
     seen.checksum ??= checksumOf(rows)
   } catch (error) {
+    seen.durations_ms.push(undefined)
     seen.errors += 1
     seen.error = error instanceof Error ? error.message.slice(0, error_chars_max) : String(error)
   }
@@ -218,11 +231,11 @@ const error_chars_max = 200
 
 function toStoreResult(store: StoreName, seen: Observed): StoreResult {
   const { durations_ms, errors, error, rows_read, rows } = seen
-  const sorted = durations_ms.toSorted((a, b) => a - b)
+  const sorted = durations_ms.filter((each) => each !== undefined).toSorted((a, b) => a - b)
   const at = (share: number) => {
     const value = sorted[Math.max(0, Math.ceil(share * sorted.length) - 1)]
     return value === undefined ? null : rounded(value)
   }
-  const runs = durations_ms.length + errors
+  const runs = durations_ms.length
   return { store, runs, errors, error, median_ms: at(0.5), p95_ms: at(0.95), rows_read, rows }
 }

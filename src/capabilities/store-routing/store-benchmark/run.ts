@@ -15,7 +15,7 @@ import {
 } from '../../jobs/index.ts'
 import { queryClasses, storeNames } from '../contract.ts'
 import type { RoutingDb } from '../store.ts'
-import { type BenchmarkProgress, benchmarkKind } from './benchmark-job.ts'
+import { type BenchmarkProgress, benchmarkKind, pairs_min } from './benchmark-job.ts'
 
 /** POST /api/v2/observability/store-benchmark/run: starts a job that compares the stores. */
 export function runStoreBenchmark({ db, clock }: BenchmarkDeps): Route {
@@ -28,7 +28,14 @@ export function runStoreBenchmark({ db, clock }: BenchmarkDeps): Route {
     auth: 'jwt',
     scope: { level: 'project', role: 'admin', key: null },
     body: record('RunStoreBenchmarkRequest', {
-      runs: z.int().min(1).max(10).default(5).describe('Runs of each query, 1–10.'),
+      runs: z
+        .int()
+        .min(1)
+        .max(50)
+        .default(pairs_min)
+        .describe(
+          `Counted runs of each query on each store, 1–50. The scorecard needs ${pairs_min}. A run before them warms up.`,
+        ),
       queries_max: z
         .int()
         .min(0)
@@ -123,6 +130,12 @@ const runSchema = record('StoreBenchmark', {
         .boolean()
         .nullable()
         .describe('Whether the stores returned equal rows; null if fewer than two answered.'),
+      pairs: z.int().default(0).describe('Runs that both stores answered, one after the other.'),
+      ratio: figure
+        .default(null)
+        .describe("Geometric mean of PostgreSQL's durations divided by ClickHouse's."),
+      ratio_low: figure.default(null).describe('Low end of its 95 % interval.'),
+      ratio_high: figure.default(null).describe('High end of its 95 % interval.'),
       stores: z.array(
         record('BenchmarkedStore', {
           store: z.enum(storeNames),

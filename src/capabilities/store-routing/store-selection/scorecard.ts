@@ -18,7 +18,9 @@ import {
   type BenchmarkProgress,
   benchmarkKind,
   type CaseResult,
+  pairs_min,
 } from '../store-benchmark/benchmark-job.ts'
+import { type Comparison, combine, comparePairs } from '../store-benchmark/compare-pairs.ts'
 
 export type ScorecardDeps = { db: RoutingDb; clock: Clock }
 
@@ -56,13 +58,21 @@ const scorecardSchema = record('StoreScorecard', {
       confidence: z.number().describe('Confidence in the recommendation, 0 to 1.'),
       reason: z.string(),
       benchmark: record('WorkloadBenchmark', {
-        cases: z.int().describe('Queries that both stores answered.'),
+        cases: z
+          .int()
+          .describe(`Queries that both stores answered in at least ${pairs_min} pairs of runs.`),
+        answered: z.int().describe('Queries that both stores answered, in any number of runs.'),
         unequal: z.int().describe('Queries that the stores answered with different rows.'),
         errors: counts,
         won: counts,
+        pairs: z.int().describe('Fewest pairs of runs of a query that counts.'),
         ratio: figure.describe(
-          "Geometric mean of PostgreSQL's median durations divided by ClickHouse's; null without cases.",
+          "Geometric mean of PostgreSQL's durations divided by ClickHouse's in pairs of runs; null without cases.",
         ),
+        ratio_low: figure.describe(
+          'Low end of its 95 % interval, for the queries of the benchmark.',
+        ),
+        ratio_high: figure.describe('High end of its 95 % interval.'),
       }),
       live: z.array(
         record('WorkloadStoreStats', {
@@ -120,17 +130,18 @@ export type LiveStats = ReturnType<typeof toLiveStats>
 
 /** A benchmark's results for a class of queries. */
 type BenchmarkEvidence = {
-  /** Queries that both stores answered. */
+  /** Queries that both stores answered in enough pairs of runs. */
   cases: number
+  /** Queries that both stores answered, in any number of pairs. */
+  answered: number
   /** Queries to which the stores answered different rows. */
   unequal: number
   /** Runs that failed, by store. */
   errors: Record<StoreName, number>
-  /** Queries with the smaller median duration, by store. */
+  /** Queries in which the store was faster, by store. */
   won: Record<StoreName, number>
-  /** Geometric mean of PostgreSQL's medians over ClickHouse's; below 1, PostgreSQL is faster. */
-  ratio: number | null
-}
+  /** Below 1, PostgreSQL is faster. */
+} & Comparison
 
 /** The recommendation for a class of queries. */
 type Workload = {
@@ -154,9 +165,9 @@ const cases_enough = 5
 const live_min = 30
 
 /**
- * Below this difference the stores are equal, and ClickHouse, which has all rows, is recommended.
+ * Up to this factor the stores are equally fast, and ClickHouse, which has all rows, is recommended.
  */
-const difference_min = 0.1
+const equal_max = 1.1
 
 /** Recommends stores from the latest benchmark and the live statistics. Pure. */
 export function makeScorecard(
@@ -173,27 +184,39 @@ export function makeScorecard(
 type Verdict = Pick<Workload, 'verdict' | 'recommended' | 'confidence' | 'reason'>
 
 function recommendStore(evidence: BenchmarkEvidence, live: readonly LiveStats[]): Verdict {
-  const { cases, unequal, errors, ratio, won } = evidence
+  const { cases, answered, unequal, errors, won, ratio, ratio_low, ratio_high } = evidence
   if (unequal > 0) {
-    const reason = `The stores answered ${unequal} of ${cases} queries differently.`
+    const reason = `The stores answered ${unequal} of ${answered} queries differently.`
     return recommend('clickhouse', 1, reason)
-  }
-  if (cases < cases_min || ratio === null) {
-    const reason = `Both stores answered ${cases} benchmark queries; at least ${cases_min} are needed.`
-    return { verdict: 'not_enough_evidence', recommended: null, confidence: 0, reason }
   }
   if (errors.postgres > errors.clickhouse) {
     return recommend('clickhouse', 0.9, `${errors.postgres} runs failed on PostgreSQL.`)
   }
-  if (Math.abs(1 - ratio) < difference_min) {
+  if (cases < cases_min || ratio === null || ratio_low === null || ratio_high === null) {
+    return unknown(
+      `${cases} of ${answered} queries that both stores answered have ${pairs_min} pairs of runs; at least ${cases_min} are needed.`,
+    )
+  }
+  if (ratio_low > 1 / equal_max && ratio_high < equal_max) {
     return recommend('clickhouse', 0.5, 'Both stores are equally fast; ClickHouse has all rows.')
+  }
+  const [low, high] = [rounded(ratio_low), rounded(ratio_high)]
+  if ((ratio_low <= 1 && ratio_high >= 1) || (ratio > 1 / equal_max && ratio < equal_max)) {
+    return unknown(
+      `The benchmark cannot tell which store is faster: PostgreSQL took ${low} to ${high} times as long as ClickHouse.`,
+    )
   }
   const store = ratio < 1 ? 'postgres' : 'clickhouse'
   const enough = Math.min(1, cases / cases_enough)
   const confidence = rounded((won[store] / cases) * enough * agreement(store, live))
-  const times = rounded(ratio < 1 ? 1 / ratio : ratio)
-  const reason = `It was faster in ${won[store]} of ${cases} queries, by a mean factor of ${times}.`
+  const range = ratio < 1 ? [1 / ratio_high, 1 / ratio_low] : [ratio_low, ratio_high]
+  const [least = 1, most = 1] = range.map(rounded)
+  const reason = `It was faster in ${won[store]} of ${cases} queries, by a factor of ${least} to ${most}.`
   return recommend(store, confidence, reason)
+}
+
+function unknown(reason: string): Verdict {
+  return { verdict: 'not_enough_evidence', recommended: null, confidence: 0, reason }
 }
 
 function recommend(recommended: StoreName, confidence: number, reason: string): Verdict {
@@ -214,22 +237,23 @@ function agreement(store: StoreName, live: readonly LiveStats[]): number {
 function summariseCases(cases: readonly CaseResult[]): BenchmarkEvidence {
   const errors = { clickhouse: 0, postgres: 0 }
   const won = { clickhouse: 0, postgres: 0 }
-  const logs: number[] = []
-  let unequal = 0
-  for (const { stores, equal } of cases) {
-    for (const store of storeNames) {
-      errors[store] += stores.find((each) => each.store === store)?.errors ?? 0
-    }
-    const [clickhouse, postgres] = storeNames.map(
-      (store) => stores.find((each) => each.store === store)?.median_ms ?? null,
-    )
-    if (clickhouse == null || postgres == null) continue
-    if (equal === false) unequal += 1
-    won[postgres < clickhouse ? 'postgres' : 'clickhouse'] += 1
-    // A duration of 0 must not count as infinitely faster.
-    logs.push(Math.log(Math.max(postgres, 0.01) / Math.max(clickhouse, 0.01)))
+  const answered = cases.filter(({ stores }) => {
+    return storeNames.every((store) => medianOf(stores, store) !== null)
+  })
+  for (const { stores } of cases) {
+    for (const { store, errors: failed } of stores) errors[store] += failed
   }
-  const mean = logs.reduce((sum, log) => sum + log, 0) / logs.length
-  const ratio = logs.length === 0 ? null : rounded(Math.exp(mean))
-  return { cases: logs.length, unequal, errors, won, ratio }
+  // Benchmarks of earlier versions have no pairs.
+  const counted = answered.filter(({ pairs = 0 }) => pairs >= pairs_min)
+  for (const { ratio } of counted) won[(ratio ?? 1) < 1 ? 'postgres' : 'clickhouse'] += 1
+  const unequal = answered.filter(({ equal }) => equal === false).length
+  const combined = counted.length === 0 ? comparePairs([], []) : combine(counted)
+  return {
+    ...{ cases: counted.length, answered: answered.length, unequal, errors, won },
+    ...combined,
+  }
+}
+
+function medianOf(stores: CaseResult['stores'], store: StoreName): number | null {
+  return stores.find((each) => each.store === store)?.median_ms ?? null
 }

@@ -7,6 +7,7 @@ import {
   mib,
   minutes,
   networks,
+  origins,
   seconds,
   text,
   url,
@@ -114,6 +115,11 @@ export const httpSettings = {
     max: 1_000_000,
     reason:
       'Maximum audit records of refused calls per caller and process. Further ones are counted in the next record. 0 turns the limit off.',
+  }),
+  http_cors_origins: origins({
+    unit: 'origins',
+    reason:
+      'Origins of pages in browsers that may call `/api` and the OTLP endpoint, separated by commas. Pages must bring a key or an access token: cookies are never accepted from other origins. Calls of models are not included. When unset, pages of other origins can only send feedback, with a browser key.',
   }),
   http_trusted_proxies: networks({
     unit: 'addresses',

@@ -105,6 +105,7 @@ function exportRoute(receiver: OtlpReceiver, { signal, ...route }: ExportRoute):
     ...route,
     method: 'POST',
     every_method: true,
+    cross_origin: true,
     auth: 'key',
     scope,
     headers,

@@ -87,6 +87,14 @@ const fields: readonly Field[] = [
   text('environment', 'Environment.'),
   text('release', 'Release.'),
   text('service_name', 'Service that reported the record.'),
+  {
+    ...text('cluster_name', 'Kubernetes cluster that reported the record: `k8s.cluster.name`.'),
+    from_content: true,
+    derived: {
+      clickhouse: "attributes['resource.k8s.cluster.name']",
+      postgres: "coalesce(attributes ->> 'resource.k8s.cluster.name', '')",
+    },
+  },
   text('agent_name', 'Agent name.'),
   text('span_kind', 'OpenTelemetry span kind.'),
   text('level', 'Severity: debug, default, warning or error.'),
