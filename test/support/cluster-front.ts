@@ -54,6 +54,7 @@ const head_bytes_max = 1024 * 1024
  *   tables: the engine runs the rest as for two servers, such as partial sums and `GLOBAL IN`;
  * - runs statements `ON CLUSTER` on the one server, and answers for its host;
  * - makes replicated tables plain ones, because the engine has no Keeper;
+ * - refuses a statement that has the settings of no class, or of another use than its own;
  * - notes every statement, and hides new rows from reads that may go to a lagging replica.
  */
 export async function openClusterFront(target: string): Promise<ClusterFront> {
@@ -65,6 +66,11 @@ export async function openClusterFront(target: string): Promise<ClusterFront> {
     const text = isInUrl ? (url.searchParams.get('query') ?? '') : body.toString('utf8')
     const seen = seenStatement(text, url)
     if (text !== '') statements.push(seen)
+    const refusal = refusalOf(seen)
+    if (refusal !== undefined) {
+      answer.writeHead(400, { 'X-ClickHouse-Exception-Code': '36' })
+      return void answer.end(`Code: 36. DB::Exception: ${refusal} (BAD_ARGUMENTS)\n`)
+    }
     if (front.replicas.length > 0 && /FROM clusterAllReplicas\(.*system\.replicas/.test(text)) {
       return void answer.end(front.replicas.map((row) => `${JSON.stringify(row)}\n`).join(''))
     }
@@ -117,6 +123,23 @@ function classOf(settings: ReadonlyMap<string, string>): StatementClass | undefi
   return classes.find((name) =>
     Object.entries(ofClass[name]).every(([key, value]) => settings.get(key) === String(value)),
   )
+}
+
+/** Statements about statements, and the ping of a client. */
+const unclassed = /^(?:KILL QUERY|SELECT elapsed FROM system\.processes|SELECT 1\b|SELECT 'ping')/
+
+const classesOfVerb: Readonly<Record<string, readonly StatementClass[]>> = {
+  insert: ['insert'],
+  ...{ alter: ['change', 'schema'], delete: ['change', 'schema'], update: ['change', 'schema'] },
+  ...{ select: ['people', 'decision', 'catalogue', 'schema'], with: ['people', 'decision'] },
+  explain: ['people', 'decision'],
+}
+
+function refusalOf({ text, class: found }: SeenStatement): string | undefined {
+  if (text === '' || unclassed.test(text.trim())) return undefined
+  const [verb = ''] = /^\w+/.exec(text.trim().toLowerCase()) ?? []
+  if (found !== undefined && (classesOfVerb[verb] ?? [found]).includes(found)) return undefined
+  return `got a statement of the class ${found ?? 'none'}, expected one of its use: ${text.trim().slice(0, 200)}`
 }
 
 const onCluster = new RegExp(`\\s+ON CLUSTER \`?${twinCluster}\`?`, 'i')

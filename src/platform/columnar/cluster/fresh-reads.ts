@@ -80,6 +80,7 @@ export function openFreshReads(options: FreshReadsOptions): () => Promise<void> 
   let next: Promise<void> | undefined
   const waitForReplicas = async () => {
     const first = await readStates()
+    if (first.length === 0) return
     if (!canLag(first)) {
       needlessUntilMs = now_ms() + replicas_known_ms
       return
