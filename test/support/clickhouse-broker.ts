@@ -28,9 +28,11 @@ export function startClickHouseBroker(): Promise<Broker> {
   let made = 0
   return startBroker(
     async (path) => {
-      shared ??= startSharedServer()
       made += 1
       const name = `test_${made}`
+      const real = realCluster(name)
+      if (real !== undefined) return JSON.stringify(await migrated(real, !path.endsWith('empty')))
+      shared ??= startSharedServer()
       const isTwin = path.startsWith('/twin') || process.env['TEST_CLICKHOUSE'] === 'twin'
       const database = isTwin
         ? await makeTwin(await shared, name, !path.endsWith('empty'))
@@ -91,24 +93,40 @@ async function startSharedServer(): Promise<SharedServer> {
   }
 }
 
-/** Creates a database of the cluster, by the migrations of a cluster. */
+/** Creates a database on the twin shards. */
 async function makeTwin(
   { access, front }: SharedServer,
   database: string,
-  migrated: boolean,
+  isMigrated: boolean,
 ): Promise<TestDatabase> {
-  const cluster = twinCluster
-  const twin = { ...access, url: await front(), server_url: access.url, database, cluster }
-  if (!migrated) return twin
+  const url = await front()
+  const twin = { ...access, url, server_url: access.url, database, cluster: twinCluster }
+  return migrated(twin, isMigrated)
+}
+
+/**
+ * Returns a database of the cluster that the environment names: `TEST_CLICKHOUSE_URL` with user and
+ * password, and `TEST_CLICKHOUSE_CLUSTER`. The databases of a run are named `test_<number>_<process>`, and stay.
+ */
+function realCluster(database: string): TestDatabase | undefined {
+  const { TEST_CLICKHOUSE_URL: given, TEST_CLICKHOUSE_CLUSTER: cluster } = process.env
+  if (given === undefined || cluster === undefined) return undefined
+  const { origin: url, username, password } = new URL(given)
+  return { url, username, password, database: `${database}_${process.pid}`, cluster }
+}
+
+/** Creates the database by the migrations of a cluster, if it is to have tables. */
+async function migrated(given: TestDatabase, isMigrated: boolean): Promise<TestDatabase> {
+  if (!isMigrated) return given
   const logger = createLogger({ role: 'test-clickhouse', level: 'error' })
   const limits = { request_timeout_ms: 30_000, connections_max: 4, compression: false }
-  const columnar = openColumnar({ ...twin, ...limits, logger })
+  const columnar = openColumnar({ ...given, ...limits, logger })
   try {
-    await migrateColumnar({ columnar, cluster, logger })
+    await migrateColumnar({ columnar, ...(given.cluster && { cluster: given.cluster }), logger })
+    return given
   } finally {
     await columnar.close()
   }
-  return twin
 }
 
 /** Reads the statement that creates each table; views come last because they need the tables. */
@@ -127,10 +145,10 @@ async function statementsOf(columnar: ColumnarServer): Promise<string[]> {
 async function makeDatabase(
   shared: Promise<SharedServer>,
   database: string,
-  migrated: boolean,
+  isMigrated: boolean,
 ): Promise<TestDatabase> {
   const { columnar, access, schema } = await shared
-  if (migrated) {
+  if (isMigrated) {
     await columnar.command(`CREATE DATABASE ${database}`)
     const inTemplate = new RegExp(`\\b${template}\\.`, 'g')
     for (const statement of schema) {

@@ -57,3 +57,21 @@ export function columnarOptions(given: TestDatabase): ColumnarOptions {
     logger: createLogger({ role: 'test', level: 'error' }),
   }
 }
+
+/** Keeps the parts of a table from merging, or lets them merge again, on every server. */
+export function setMerges(
+  columnar: ColumnarServer,
+  table: string,
+  verb: 'START' | 'STOP',
+): Promise<void> {
+  const { cluster } = columnar
+  const rows = cluster === undefined ? table : `ON CLUSTER ${cluster} ${table}_local`
+  return columnar.command(`SYSTEM ${verb} MERGES ${rows}`)
+}
+
+/** Merges the parts of a table, on every server. */
+export function mergeParts(columnar: ColumnarServer, table: string): Promise<void> {
+  const { cluster } = columnar
+  const rows = cluster === undefined ? table : `${table}_local ON CLUSTER ${cluster}`
+  return columnar.command(`OPTIMIZE TABLE ${rows} FINAL`)
+}

@@ -148,8 +148,6 @@ const onCluster = new RegExp(`\\s+ON CLUSTER \`?${twinCluster}\`?`, 'i')
 function onOneServer(text: string): { sent: string; isOnHosts: boolean } {
   const sent = text
     .replace(onCluster, ' ')
-    // Tests merge parts, and keep them from merging.
-    .replace(/^\s*(OPTIMIZE TABLE|SYSTEM STOP MERGES|SYSTEM START MERGES) (\w+)/, '$1 $2_local')
     .replace(/\bReplicated(\w*MergeTree)\('[^']*', '\{replica\}'(?:, )?/, '$1(')
   const isOnHosts = sent !== text && /^\s*ALTER[\s\S]*\bFORMAT JSONEachRow\s*$/i.test(sent)
   return { sent: isOnHosts ? sent.replace(/\s*FORMAT JSONEachRow\s*$/i, '') : sent, isOnHosts }

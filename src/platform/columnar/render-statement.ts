@@ -57,8 +57,8 @@ const fillers: Record<string, (argument: string, target: SchemaTarget) => string
 }
 
 /**
- * The path in Keeper has names only. The default path has a UUID that each statement makes anew, so
- * a server that is added later would get tables that are nobody's replicas.
+ * Returns a replicated engine whose path in Keeper has only names. The default path has a UUID, which
+ * differs in each CREATE statement, so the tables of a server that is added later would not be replicas.
  */
 function replicated(engine: string, { cluster }: SchemaTarget): string {
   if (cluster === undefined) return engine

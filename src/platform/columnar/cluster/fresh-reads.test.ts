@@ -36,7 +36,7 @@ test('each shard has a log of its own', () => {
   expect(namesOf(findBehind(states, end))).toEqual(['d'])
 })
 
-test('whatever replicas do later, one that has all entries of an earlier end stays complete', () => {
+test('a replica that has all entries of an earlier end stays complete', () => {
   const entry = fc.integer({ min: 0, max: 20 })
   fc.assert(
     fc.property(entry, entry, entry, (end, read, more) => {

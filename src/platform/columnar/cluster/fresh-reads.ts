@@ -2,7 +2,7 @@ import { sleep } from '../../../kernel/time.ts'
 import { ColumnarUnavailable } from '../contract.ts'
 import { maxDecisionDelay_s } from './statement-classes.ts'
 
-/** What a replica of a table knows, as numbers of ClickHouse. Instants are seconds since 1970. */
+/** The state of a replica of a table, as ClickHouse reports it. Instants are seconds since 1970. */
 export type ReplicaState = {
   /** Path in Keeper, which the replicas of a shard's table share. */
   path: string

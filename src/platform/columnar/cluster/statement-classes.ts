@@ -55,7 +55,7 @@ const ofOneServer: Record<StatementClass, StatementSettings> = {
 const wholeCluster = { skip_unavailable_shards: 0 }
 
 const hostWait = {
-  // A host that does not answer is reported as unfinished, and is no error.
+  // A host that does not answer is reported as unfinished, without an error.
   distributed_ddl_output_mode: 'null_status_on_timeout',
   distributed_ddl_task_timeout: maxHostWait_s,
 }
@@ -82,7 +82,7 @@ const ofCluster: Record<StatementClass, StatementSettings> = {
   // The answer says which replicas it is from.
   catalogue: { skip_unavailable_shards: 1 },
   // The wait is ours: one that waits inside the queue of the cluster's statements blocks all others
-  // behind it, for as long as a replica is away.
+  // behind it, while a replica is unavailable.
   change: { lightweight_deletes_sync: 0, mutations_sync: 0, ...hostWait },
   schema: hostWait,
 }
