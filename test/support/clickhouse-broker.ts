@@ -105,14 +105,16 @@ async function makeTwin(
 }
 
 /**
- * Returns a database of the cluster that the environment names: `TEST_CLICKHOUSE_URL` with user and
- * password, and `TEST_CLICKHOUSE_CLUSTER`. The databases of a run are named `test_<number>_<process>`, and stay.
+ * Returns a database of the cluster that the environment names: `TEST_CLICKHOUSE_CLUSTER` at
+ * `TEST_CLICKHOUSE_URL`. The databases of a run are named `test_<number>_<process>`, and stay.
  */
-function realCluster(database: string): TestDatabase | undefined {
-  const { TEST_CLICKHOUSE_URL: given, TEST_CLICKHOUSE_CLUSTER: cluster } = process.env
-  if (given === undefined || cluster === undefined) return undefined
-  const { origin: url, username, password } = new URL(given)
-  return { url, username, password, database: `${database}_${process.pid}`, cluster }
+function realCluster(name: string): TestDatabase | undefined {
+  const { env } = process
+  const [url, cluster] = [env['TEST_CLICKHOUSE_URL'], env['TEST_CLICKHOUSE_CLUSTER']]
+  if (url === undefined || cluster === undefined) return undefined
+  const username = env['TEST_CLICKHOUSE_USERNAME'] ?? 'default'
+  const password = env['TEST_CLICKHOUSE_PASSWORD'] ?? ''
+  return { url, username, password, database: `${name}_${process.pid}`, cluster }
 }
 
 /** Creates the database by the migrations of a cluster, if it is to have tables. */

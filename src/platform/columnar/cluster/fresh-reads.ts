@@ -50,7 +50,7 @@ export function findBehind(states: readonly ReplicaState[], end: LogEnd): Replic
  * Returns whether a majority of replicas leaves some out: with two replicas an acknowledged insert
  * is on both, with three on two of them.
  */
-export function canLag(states: readonly ReplicaState[]): boolean {
+function canLag(states: readonly ReplicaState[]): boolean {
   return states.some(({ replicas }) => replicas > 2)
 }
 
