@@ -1,7 +1,7 @@
 import { problem } from '../../../kernel/problem.ts'
 import { sleep } from '../../../kernel/time.ts'
 import {
-  type ColumnarStatements,
+  type Columnar,
   type HostAnswer,
   type QueryParams,
   quoteText,
@@ -26,10 +26,12 @@ export type ClusterChange = {
   timeout_ms: number
 }
 
+type Statements = ReturnType<Columnar['acrossProjects']>
+
 /** How statements are sent to the servers of a cluster, and asked for their state. */
 export type ClusterStatements = {
-  changes: Pick<ColumnarStatements, 'commandHosts'>
-  catalogue: Pick<ColumnarStatements, 'query'>
+  changes: Pick<Statements, 'commandHosts'>
+  catalogue: Pick<Statements, 'query'>
 }
 
 /** A server of the cluster. `server` is its number in answers of clusterAllReplicas. */
