@@ -24,7 +24,7 @@ import { openOtlp, openProxy, openRecorder } from './proxy.ts'
 import { openClusterQueue, openFileQueue, withFileSpool } from './queues.ts'
 import { assertAddressesFree, type RoleContext, type Running, run } from './running.ts'
 import { migrateStores } from './schema.ts'
-import { openStores } from './stores.ts'
+import { forPeople, openStores } from './stores.ts'
 import {
   consoleUrl,
   firstLoginFile,
@@ -66,7 +66,9 @@ async function start(context: RoleContext, given: RoleConfig<'all'>): Promise<vo
   const intake = openIntake(context, config, { queue: publisher, db })
   const events = openEventHub(context, queue.broadcast)
   const { access, routes, trail } = await runInInstallation(controlWork, async () => ({
-    ...openControl(context, config, { ...stores, ...work, intake, events, publisher }),
+    ...openControl(context, config, {
+      ...{ ...forPeople(stores), ...work, intake, events, publisher },
+    }),
     trail: await openServedTrail(context, config, { db, role: 'all' }),
   }))
   const recorder = openRecorder(context, config, { queue: publisher, intake })

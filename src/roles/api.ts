@@ -34,7 +34,7 @@ import { openOnboarding } from './onboarding.ts'
 import { openQueryRuns, openStoreRouting } from './queries.ts'
 import { openClusterQueue, withFileSpool } from './queues.ts'
 import { type RoleContext, type Running, run } from './running.ts'
-import { openPostgres, openStores, type Stores } from './stores.ts'
+import { forPeople, openPostgres, openStores, type Stores } from './stores.ts'
 import { openVerificationApi } from './verification.ts'
 
 /** Starts role `api`, the control plane: the product APIs. */
@@ -47,7 +47,7 @@ export function startApi(config: RoleConfig<'api'>, stop: AbortSignal): Promise<
     const { broadcast } = queue
     openAnnouncer(context, { ...stores, broadcast })
     const events = openEventHub(context, broadcast)
-    const built = { ...stores, queue, intake, events, publisher: spooled }
+    const built = { ...forPeople(stores), queue, intake, events, publisher: spooled }
     const { access, routes } = runInInstallation(controlWork, () =>
       openControl(context, config, {
         ...built,

@@ -117,7 +117,7 @@ export function openArchives(
   const { clock } = context
   const blobs = openArchiveBlobs(context, config)
   const settings = { ...defaultArchiveSettings, settle_ms: config.archive_settle_ms }
-  const restored = openRestoredStore({ columnar, cluster: config.clickhouse_cluster })
+  const restored = openRestoredStore({ columnar })
   const erasedUsers = (project_id: string) => readErasedUsers(db, project_id)
   const shared = { db, blobs, clock, settings }
   return {
@@ -136,7 +136,7 @@ export function archiveDeps(
   config: Settings<'blobs' | 'columnar'>,
   { db, columnar }: Pick<Stores, 'db' | 'columnar'>,
 ): ArchiveDeps {
-  const restored = openRestoredStore({ columnar, cluster: config.clickhouse_cluster })
+  const restored = openRestoredStore({ columnar })
   return { db, clock, restored, is_configured: config.blobs_url !== undefined }
 }
 

@@ -45,7 +45,7 @@ export async function openEmbedded(context: RoleContext, config: Config): Promis
     readOnlySettings,
   )
   const relational = openPostgres(context, embedded)
-  const columnar = openClickHouse(context, embedded)
+  const columnar = openClickHouse(context, { ...embedded, clickhouse_cluster: undefined })
   await assertCurrent(async () => [
     await relationalSchemaStatus(relational),
     await columnarSchemaStatus({ columnar }),

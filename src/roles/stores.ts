@@ -10,6 +10,7 @@ import {
 } from '../capabilities/storage/index.ts'
 import {
   type ColumnarServer,
+  checkCluster,
   columnarSchemaStatus,
   openColumnar,
 } from '../platform/columnar/index.ts'
@@ -104,6 +105,7 @@ export function openClickHouse(context: RoleContext, config: Settings<'columnar'
     username: config.clickhouse_username,
     password: config.clickhouse_password ?? '',
     database: config.clickhouse_database,
+    cluster: config.clickhouse_cluster,
     ...requestLimits,
     compression: false,
     logger: context.logger,
@@ -122,7 +124,7 @@ export function openStores(
   context.checks.push(
     { name: 'postgres', check: () => relational.ping().then(() => null) },
     { name: 'clickhouse', check: async () => ((await columnar.ping()) ? null : 'no answer') },
-    { name: 'schema', check: schemaCheck(relational, columnar) },
+    { name: 'schema', check: schemaCheck(relational, columnar, config.clickhouse_cluster) },
   )
   return {
     relational,
@@ -135,10 +137,29 @@ export function openStores(
   }
 }
 
-/** Returns a check that both stores are migrated. A newer schema is valid during a roll-out. */
+/**
+ * Returns the stores whose reads are for people: routes of the API show their rows, and write nothing
+ * because of them. The ledger and retention stay as they are, because they decide.
+ */
+export function forPeople<Given extends Stores>(stores: Given): Given {
+  const { columnar } = stores
+  const reads = columnar.forPeople()
+  return {
+    ...stores,
+    columnar: { ...columnar, ...reads },
+    store: openClickHouseStore({ columnar, reads }),
+    records: openClickHouseRecordStore({ columnar, reads }),
+  }
+}
+
+/**
+ * Returns a check that both stores are migrated, and that the cluster is defined as the tables need
+ * it. A newer schema is valid during a roll-out.
+ */
 function schemaCheck(
   relational: Relational<Tables>,
   columnar: ColumnarServer,
+  cluster: string | undefined,
 ): HealthCheck['check'] {
   let isCurrent = false
   return async () => {
@@ -147,6 +168,7 @@ function schemaCheck(
     const clickhouse = await columnarSchemaStatus({ columnar })
     const pending = [...postgres.pending, ...clickhouse.pending]
     if (pending.length > 0) return `run migrate for ${pending.join(', ')}`
+    if (cluster !== undefined) await checkCluster(columnar, cluster)
     // Rejects for a login that bypasses row-level security.
     await sql`select 1`.execute(relational.db)
     isCurrent = true

@@ -19,7 +19,10 @@ import { resourcesOf } from '../support/kube/resources.ts'
 /**
  * The folders of examples that hold no resources: values of Helm, providers, pipelines, tests of rules.
  */
-const otherFolders = ['helm', 'providers', 'certification/pipelines', 'incident-rules/tests']
+const otherFolders = [
+  ...['helm', 'providers', 'certification/pipelines', 'incident-rules/tests'],
+  'stores/clickhouse-cluster',
+]
 
 let cluster: ProductCluster
 let folder: string

@@ -10,7 +10,13 @@ import { newId } from '../../src/kernel/ids.ts'
 import { ingestPaths } from '../../src/model/ingest-records.ts'
 import type { LedgerEntry } from '../../src/model/ledger-entry.ts'
 import { type ColumnarServer, openColumnar } from '../../src/platform/columnar/index.ts'
-import { columnarOptions, migratedClickHouse, testClickHouse } from '../support/clickhouse.ts'
+import {
+  columnarOptions,
+  mergeParts,
+  migratedClickHouse,
+  setMerges,
+  testClickHouse,
+} from '../support/clickhouse.ts'
 import { entryOf, start } from '../support/records.ts'
 import { fuzzRuns } from '../support/suite/budget.ts'
 
@@ -22,7 +28,7 @@ let timed: LedgerStore
 beforeAll(async () => {
   columnar = await migratedClickHouse(await testClickHouse('own'))
   // Versions must exist side by side until a test is done with them.
-  await columnar.command('SYSTEM STOP MERGES ingest_ledger')
+  await setMerges(columnar, 'ingest_ledger', 'STOP')
   store = openClickHouseLedgerStore({ columnar })
   timed = openClickHouseLedgerStore({ columnar, lag_ms_max: 0, clock: { now_ms: () => now_ms++ } })
 })
@@ -63,9 +69,9 @@ describe('sums', () => {
     const end = [{ ...nothing, path: 'otlp', requests: 1, accepted: 10, stored: 10, masked: 4 }]
     expect(await store.sums(ids.project_id, query)).toEqual(end)
     expect(await store.sums(ids.project_id, later)).toEqual(end)
-    await columnar.command('SYSTEM START MERGES ingest_ledger')
-    await columnar.command('OPTIMIZE TABLE ingest_ledger FINAL')
-    await columnar.command('SYSTEM STOP MERGES ingest_ledger')
+    await setMerges(columnar, 'ingest_ledger', 'START')
+    await mergeParts(columnar, 'ingest_ledger')
+    await setMerges(columnar, 'ingest_ledger', 'STOP')
     expect(await store.sums(ids.project_id, query)).toEqual(end)
   })
 

@@ -10,7 +10,7 @@ import { toJsonRow } from '../../src/capabilities/query/run/run-query.ts'
 import { openClickHouseRecordStore } from '../../src/capabilities/storage/index.ts'
 import { newId } from '../../src/kernel/ids.ts'
 import type { ColumnarServer } from '../../src/platform/columnar/index.ts'
-import { migratedClickHouse, testClickHouse } from '../support/clickhouse.ts'
+import { migratedClickHouse, setMerges, testClickHouse } from '../support/clickhouse.ts'
 import { observationOf } from '../support/observations.ts'
 import { expectedGroups, expectedPage, expectedSums } from '../support/query-evaluation.ts'
 import {
@@ -356,7 +356,7 @@ describe('entities that only ClickHouse has', () => {
   let columnar: ColumnarServer
   beforeAll(async () => {
     columnar = await migratedClickHouse(await testClickHouse('own'))
-    await columnar.command('SYSTEM STOP MERGES correlations')
+    await setMerges(columnar, 'correlations', 'STOP')
   })
   afterAll(() => columnar?.close())
 

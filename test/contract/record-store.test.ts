@@ -8,7 +8,13 @@ import {
 } from '../../src/capabilities/storage/index.ts'
 import { newId } from '../../src/kernel/ids.ts'
 import { type ColumnarServer, openColumnar } from '../../src/platform/columnar/index.ts'
-import { columnarOptions, migratedClickHouse, testClickHouse } from '../support/clickhouse.ts'
+import {
+  columnarOptions,
+  mergeParts,
+  migratedClickHouse,
+  setMerges,
+  testClickHouse,
+} from '../support/clickhouse.ts'
 import { observationOf } from '../support/observations.ts'
 import {
   correlationOf,
@@ -27,7 +33,7 @@ beforeAll(async () => {
   columnar = await migratedClickHouse(await testClickHouse('own'))
   // Versions must exist side by side until a test is done with them.
   for (const table of ['traces', 'observations', 'events', 'links', 'correlations']) {
-    await columnar.command(`SYSTEM STOP MERGES ${table}`)
+    await setMerges(columnar, table, 'STOP')
   }
   store = openClickHouseRecordStore({ columnar })
 })
@@ -265,8 +271,8 @@ describe('correlations', () => {
     expect(await find({ value: 'o-1' }, { to: start + 9n * second })).toEqual([1])
     expect(await find({ value: 'o-1' }, { from: start + 2n * second })).toEqual([9])
     expect(await find({ value: 'none' })).toEqual([])
-    await columnar.command('SYSTEM START MERGES correlations')
-    await columnar.command('OPTIMIZE TABLE correlations FINAL')
+    await setMerges(columnar, 'correlations', 'START')
+    await mergeParts(columnar, 'correlations')
     expect(await find({ value: 'o-1' }, { to: start + 9n * second })).toEqual([1])
   })
 

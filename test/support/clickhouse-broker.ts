@@ -1,4 +1,4 @@
-import { mkdtemp, rm } from 'node:fs/promises'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import {
@@ -9,9 +9,18 @@ import {
 } from '../../src/platform/columnar/index.ts'
 import { createLogger } from '../../src/platform/telemetry/index.ts'
 import { type Broker, startBroker } from './broker.ts'
+import { openClusterFront, twinCluster, twinConfig } from './cluster-front.ts'
 
 /** How to connect to a test's database. */
-export type TestDatabase = { url: string; username: string; password: string; database: string }
+export type TestDatabase = {
+  url: string
+  username: string
+  password: string
+  database: string
+  /** The cluster of its tables, and the address without the front that makes it one. */
+  cluster?: string
+  server_url?: string
+}
 
 /** ClickHouse starts with the first request, so a run that needs none pays nothing. */
 export function startClickHouseBroker(): Promise<Broker> {
@@ -19,9 +28,16 @@ export function startClickHouseBroker(): Promise<Broker> {
   let made = 0
   return startBroker(
     async (path) => {
-      shared ??= startSharedServer()
       made += 1
-      return JSON.stringify(await makeDatabase(shared, `test_${made}`, path === '/migrated'))
+      const name = `test_${made}`
+      const real = realCluster(name)
+      if (real !== undefined) return JSON.stringify(await migrated(real, !path.endsWith('empty')))
+      shared ??= startSharedServer()
+      const isTwin = path.startsWith('/twin') || process.env['TEST_CLICKHOUSE'] === 'twin'
+      const database = isTwin
+        ? await makeTwin(await shared, name, !path.endsWith('empty'))
+        : await makeDatabase(shared, name, path === '/migrated')
+      return JSON.stringify(database)
     },
     async () => {
       const started = await shared?.catch(() => undefined)
@@ -33,6 +49,8 @@ export function startClickHouseBroker(): Promise<Broker> {
 type SharedServer = {
   columnar: ColumnarServer
   access: Omit<TestDatabase, 'database'>
+  /** Opens the front that makes the server a cluster of two shards. */
+  front: () => Promise<string>
   /** Statements that create the tables of the current schema in the database `template`. */
   schema: readonly string[]
   close: () => Promise<void>
@@ -47,22 +65,69 @@ async function startSharedServer(): Promise<SharedServer> {
   const directory = await mkdtemp(join(tmpdir(), 'looptrace-test-clickhouse-'))
   const remove = () => rm(directory, { recursive: true, force: true })
   try {
-    const clickhouse = await startEmbeddedClickHouse({ directory, memory_bytes_max, logger })
+    const config_file = join(directory, 'clusters.xml')
+    await writeFile(config_file, twinConfig)
+    const about = { directory, memory_bytes_max, config_file, logger }
+    const clickhouse = await startEmbeddedClickHouse(about)
     const { url, username, password } = clickhouse
     const access = { url, username, password }
     const limits = { request_timeout_ms: 30_000, connections_max: 4, compression: false }
     const columnar = openColumnar({ ...access, database: template, ...limits, logger })
     await migrateColumnar({ columnar, logger })
     const schema = await statementsOf(columnar)
+    let opened: ReturnType<typeof openClusterFront> | undefined
+    const front = async () => {
+      opened ??= openClusterFront(url)
+      return (await opened).url
+    }
     const close = async () => {
+      await (await opened)?.close()
       await columnar.close()
       await clickhouse.stop()
       await remove()
     }
-    return { columnar, access, schema, close }
+    return { columnar, access, front, schema, close }
   } catch (error) {
     await remove()
     throw error
+  }
+}
+
+/** Creates a database on the twin shards. */
+async function makeTwin(
+  { access, front }: SharedServer,
+  database: string,
+  isMigrated: boolean,
+): Promise<TestDatabase> {
+  const url = await front()
+  const twin = { ...access, url, server_url: access.url, database, cluster: twinCluster }
+  return migrated(twin, isMigrated)
+}
+
+/**
+ * Returns a database of the cluster that the environment names: `TEST_CLICKHOUSE_CLUSTER` at
+ * `TEST_CLICKHOUSE_URL`. The databases of a run are named `test_<number>_<process>`, and stay.
+ */
+function realCluster(name: string): TestDatabase | undefined {
+  const { env } = process
+  const [url, cluster] = [env['TEST_CLICKHOUSE_URL'], env['TEST_CLICKHOUSE_CLUSTER']]
+  if (url === undefined || cluster === undefined) return undefined
+  const username = env['TEST_CLICKHOUSE_USERNAME'] ?? 'default'
+  const password = env['TEST_CLICKHOUSE_PASSWORD'] ?? ''
+  return { url, username, password, database: `${name}_${process.pid}`, cluster }
+}
+
+/** Creates the database by the migrations of a cluster, if it is to have tables. */
+async function migrated(given: TestDatabase, isMigrated: boolean): Promise<TestDatabase> {
+  if (!isMigrated) return given
+  const logger = createLogger({ role: 'test-clickhouse', level: 'error' })
+  const limits = { request_timeout_ms: 30_000, connections_max: 4, compression: false }
+  const columnar = openColumnar({ ...given, ...limits, logger })
+  try {
+    await migrateColumnar({ columnar, ...(given.cluster && { cluster: given.cluster }), logger })
+    return given
+  } finally {
+    await columnar.close()
   }
 }
 
@@ -82,10 +147,10 @@ async function statementsOf(columnar: ColumnarServer): Promise<string[]> {
 async function makeDatabase(
   shared: Promise<SharedServer>,
   database: string,
-  migrated: boolean,
+  isMigrated: boolean,
 ): Promise<TestDatabase> {
   const { columnar, access, schema } = await shared
-  if (migrated) {
+  if (isMigrated) {
     await columnar.command(`CREATE DATABASE ${database}`)
     const inTemplate = new RegExp(`\\b${template}\\.`, 'g')
     for (const statement of schema) {

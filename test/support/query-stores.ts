@@ -15,7 +15,7 @@ import type { Observation } from '../../src/model/observation.ts'
 import { type HotTables, openRelational } from '../../src/platform/relational/index.ts'
 import { createLogger } from '../../src/platform/telemetry/index.ts'
 import { allTenants } from './all-tenants.ts'
-import { migratedClickHouse, testClickHouse } from './clickhouse.ts'
+import { migratedClickHouse, setMerges, testClickHouse } from './clickhouse.ts'
 import { testPostgres } from './postgres.ts'
 import { rowsOf } from './records.ts'
 
@@ -32,7 +32,7 @@ export type QueryStore = {
 async function openClickHouse(): Promise<QueryStore> {
   const columnar = await migratedClickHouse(await testClickHouse('own'))
   for (const table of ['observations', 'traces', 'correlations']) {
-    await columnar.command(`SYSTEM STOP MERGES ${table}`)
+    await setMerges(columnar, table, 'STOP')
   }
   const store = openClickHouseStore({ columnar })
   const records = openClickHouseRecordStore({ columnar })

@@ -20,6 +20,8 @@ export type ColumnarOptions = {
   username: string
   password: string
   database: string
+  /** Cluster of the tables; undefined for a single server. */
+  cluster?: string | undefined
   /** Maximum time of a statement on the server, and the client's default timeout. */
   request_timeout_ms: number
   /** Maximum sockets, and so concurrent statements. Further statements wait. */
@@ -105,10 +107,13 @@ const temporaryCodes: ReadonlySet<number> = new Set([
   242, // TABLE_IS_READ_ONLY
   243, // NOT_ENOUGH_SPACE
   252, // TOO_MANY_PARTS
+  254, // NO_ACTIVE_REPLICAS
   279, // ALL_CONNECTION_TRIES_FAILED
   285, // TOO_FEW_LIVE_REPLICAS
   286, // UNSATISFIED_QUORUM_FOR_PREVIOUS_WRITE
   319, // UNKNOWN_STATUS_OF_INSERT
+  341, // UNFINISHED: a replica is inactive
+  369, // ALL_REPLICAS_ARE_STALE
   394, // QUERY_WAS_CANCELLED
   425, // SYSTEM_ERROR
   516, // AUTHENTICATION_FAILED: the password is wrong, or is being changed

@@ -2,11 +2,14 @@ import type { ProjectId } from '../../model/project-id.ts'
 
 /**
  * ClickHouse, as capabilities use it: statements are those of a project, or say why they work across
- * projects. Methods reject with ColumnarUnavailable or ColumnarError, and with TypeError for a
+ * projects. Each statement has a class, which gives its settings (see `statement-classes.ts`): reads
+ * decide something unless they are `forPeople`. Methods reject with ColumnarUnavailable or ColumnarError, and with TypeError for a
  * statement that could avoid the filter of its project.
  */
 export type Columnar = {
   readonly database: string
+  /** Cluster of the tables; undefined for a single server. */
+  readonly cluster: string | undefined
   /**
    * Returns statements that read only rows of this project, also when they forget to filter by it.
    * `{project:UUID}` is bound in each of them.
@@ -16,6 +19,11 @@ export type Columnar = {
   ofProjects(projects: readonly ProjectId[]): ColumnarReads
   /** Returns statements without a filter, for one of a closed list of reasons. */
   acrossProjects(reason: AcrossProjects): ColumnarStatements
+  /**
+   * Returns the same with reads of projects for people: in a cluster, a replica that lags may answer
+   * them, so nothing may be written, deleted or reported as done because of their rows.
+   */
+  forPeople(): Columnar
   /** Stops a statement of `read` by its `query_id`. */
   kill(query_id: string): Promise<void>
   /**
@@ -26,7 +34,7 @@ export type Columnar = {
 }
 
 /** The reasons for statements that are not limited to one project. Each has few uses: search them. */
-type AcrossProjects =
+export type AcrossProjects =
   /** The clock of the server, and names of tables, columns, parts and mutations. No rows. */
   | 'catalogue'
   /** A batch of the queue has rows of several projects. */
@@ -106,7 +114,16 @@ export type ColumnarStatements = ColumnarReads &
     ): Promise<void>
     /** Runs one statement that returns no rows. */
     command(sql: string, params?: QueryParams, options?: QueryOptions): Promise<void>
+    /** Runs one statement `ON CLUSTER` like `command`, and returns the answer of each host. */
+    commandHosts(
+      sql: string,
+      params?: QueryParams,
+      options?: QueryOptions,
+    ): Promise<readonly HostAnswer[]>
   }
+
+/** The answer of a host to a statement `ON CLUSTER`. `status` is null if it has not run it in time. */
+export type HostAnswer = { host: string; port: number; status: number | null }
 
 export type QueryParams = Record<string, QueryParam>
 /** A parameter. Arrays fill `Array(T)`; a bigint is sent as decimal digits. */

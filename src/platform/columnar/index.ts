@@ -1,3 +1,5 @@
+export { checkCluster, quoteText } from './cluster/check-cluster.ts'
+export { patchSettings } from './cluster/statement-classes.ts'
 export type { ColumnarOptions } from './columnar-client.ts'
 export {
   type Columnar,
@@ -6,6 +8,7 @@ export {
   type ColumnarServer,
   type ColumnarStatements,
   ColumnarUnavailable,
+  type HostAnswer,
   type ProjectColumnar,
   type QueryParam,
   type QueryParams,

@@ -8,7 +8,10 @@ import {
   type SchemaStatus,
 } from '../migrations/index.ts'
 import type { Logger } from '../telemetry/index.ts'
-import { ColumnarError, type ColumnarServer } from './contract.ts'
+import { checkCluster } from './cluster/check-cluster.ts'
+import { statementSettings } from './cluster/statement-classes.ts'
+import { findTableGaps } from './cluster/table-gaps.ts'
+import { ColumnarError, type ColumnarServer, ColumnarUnavailable } from './contract.ts'
 import { renderStatement, type SchemaTarget } from './render-statement.ts'
 
 export type ColumnarMigrateOptions = {
@@ -25,29 +28,49 @@ export type ColumnarMigrateOptions = {
 /**
  * Creates the database, migrates it to this code's schema and returns the resulting status.
  * ClickHouse has no transactions and no locks, so every statement is idempotent: a killed run is
- * repeated, and concurrent runs do no harm. Rejects with MigrationRefused, ColumnarError or
- * ColumnarUnavailable.
+ * repeated, and concurrent runs do no harm. In a cluster, a current schema needs no statement that
+ * waits for other servers; a server that was added later lacks tables, and gets all of them.
+ * Rejects with MigrationRefused, ColumnarError or ColumnarUnavailable.
  */
 export async function migrateColumnar(options: ColumnarMigrateOptions): Promise<SchemaStatus> {
-  const { columnar, cluster } = options
+  const { columnar, cluster, logger } = options
   const directory = options.directory ?? columnarMigrationsDirectory
   const migrations = await readMigrations(directory)
   await columnar.createDatabase(cluster)
+  if (cluster !== undefined) await checkCluster(columnar, cluster)
+  const before = compareSchema(migrations, await readApplied(columnar))
+  refuseNewer(before)
+  const incomplete = cluster === undefined ? [] : await findTableGaps(columnar, cluster)
+  if (incomplete.length === 0 && before.current > 0 && before.pending.length === 0) return before
+  if (incomplete.length > 0) logger.info({ servers: incomplete }, 'servers lack tables')
   const target: SchemaTarget = {
     database: columnar.database,
     ...(cluster !== undefined && { cluster }),
     table_settings: await readTableSettings(columnar),
   }
-  for (const template of noteTables) await run(columnar, template, target)
+  for (const template of [...(incomplete.length > 0 ? [database] : []), ...noteTables]) {
+    await run(columnar, template.replace('{{database}}', columnar.database), target)
+  }
   const status = compareSchema(migrations, await readApplied(columnar))
   refuseNewer(status)
   const pending = status.pending.length
-  if (pending > 0) options.logger.info({ migrations: pending }, 'migrating ClickHouse')
-  for (const migration of migrations.slice(status.current)) {
-    await apply(options, migration, target)
-  }
+  if (pending > 0) logger.info({ migrations: pending }, 'migrating ClickHouse')
+  const first = incomplete.length > 0 ? 0 : status.current
+  for (const migration of migrations.slice(first)) await apply(options, migration, target)
+  if (cluster !== undefined) await refuseGaps(options, cluster)
   return compareSchema(migrations, await readApplied(columnar))
 }
+
+/** Fails while a server that answers lacks tables: its queue of statements is behind. */
+async function refuseGaps({ columnar }: ColumnarMigrateOptions, cluster: string): Promise<void> {
+  const servers = await findTableGaps(columnar, cluster)
+  if (servers.length === 0) return
+  throw new ColumnarUnavailable(
+    `servers ${servers.join(', ')} of the ClickHouse cluster "${cluster}" lack tables of "${columnar.database}" after the migration, expected all tables on every server that answers. See system.distributed_ddl_queue.`,
+  )
+}
+
+const database = 'create database if not exists `{{database}}` {{on_cluster}}'
 
 const noteTables = [
   `create table if not exists {{table:schema_migrations}} {{on_cluster}}
@@ -65,7 +88,7 @@ async function readTableSettings(columnar: ColumnarServer): Promise<ReadonlySet<
 const statement_ms_max = 3_600_000
 
 async function apply(
-  { columnar, logger, after_statement }: ColumnarMigrateOptions,
+  { columnar, cluster, logger, after_statement }: ColumnarMigrateOptions,
   { version, name, checksum, statements }: Migration,
   target: SchemaTarget,
 ): Promise<void> {
@@ -77,7 +100,7 @@ async function apply(
     `INSERT INTO schema_migrations (version, name, checksum)
      SELECT {version:UInt32}, {name:String}, {checksum:String}`,
     { version, name, checksum },
-    { settings: { insert_distributed_sync: 1 } },
+    { settings: statementSettings(cluster).insert },
   )
   logger.debug({ migration: name }, 'migrated')
 }

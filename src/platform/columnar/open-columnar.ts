@@ -1,6 +1,7 @@
-import { Readable } from 'node:stream'
-import { buffer } from 'node:stream/consumers'
-import type { ClickHouseClient, ResultSet } from '@clickhouse/client'
+import type { ClickHouseClient } from '@clickhouse/client'
+import { quoteText } from './cluster/check-cluster.ts'
+import { openFreshReads, type ReplicaState, replicaStatesSql } from './cluster/fresh-reads.ts'
+import { type StatementClass, statementSettings } from './cluster/statement-classes.ts'
 import {
   type ColumnarOptions,
   createClickHouse,
@@ -8,38 +9,19 @@ import {
   trackRequests,
 } from './columnar-client.ts'
 import type {
+  AcrossProjects,
+  Columnar,
   ColumnarReads,
   ColumnarServer,
   ColumnarStatements,
-  InsertOptions,
-  QueryOptions,
-  QueryParams,
-  ReadOptions,
-  ReadResult,
 } from './contract.ts'
+import { openChanges, openReads, quote, type Requests } from './open-statements.ts'
 import { scopeToProject, scopeToProjects } from './project-scope.ts'
-
-const settingsOfEveryRead: Record<string, string | number> = {
-  // 2: read-only, but settings are allowed.
-  readonly: 2,
-  cancel_http_readonly_queries_on_client_close: 1,
-}
 
 /** Maximum time to find or kill a statement. */
 const control_ms_max = 5_000
 /** Connections for finding and killing, because statements may use all others. */
 const maxControlConnections = 2
-
-const settingsOfEveryInsert: Record<string, string | number> = {
-  // Acknowledge after the rows are stored on every shard, and deduplicate by token.
-  async_insert: 0,
-  insert_distributed_sync: 1,
-  insert_deduplicate: 1,
-  // Merges and reads replace rows that were sent again; a search in each insert costs a fifth of it.
-  optimize_on_insert: 0,
-  // A client with wrong clocks must not fail a whole batch.
-  max_partitions_per_insert_block: 0,
-}
 
 /** Opens a pool of connections to ClickHouse. It connects on first use. */
 export function openColumnar(options: ColumnarOptions): ColumnarServer {
@@ -47,28 +29,18 @@ export function openColumnar(options: ColumnarOptions): ColumnarServer {
   const client = createClickHouse(options, database)
   const control = createClickHouse({ ...options, connections_max: maxControlConnections }, database)
   const requests = trackRequests(options.request_timeout_ms)
+  const controls = openControls(control, requests)
+  const { ofClasses, people } = openClasses({ options, client, requests })
   const server: ColumnarServer = {
-    database,
-    ...openReads(client, requests),
-    ...openChanges(client, requests),
-    ofProject: (project) => scopeToProject(server, database, project),
-    ofProjects: (projects) => scopeToProjects(server, database, projects),
-    acrossProjects: () => server,
-    kill: (query_id) =>
-      requests.run({ timeout_ms: control_ms_max }, async (limits) => {
-        const query = 'KILL QUERY WHERE query_id = {id:String} ASYNC'
-        await control.command({ query, query_params: { id: query_id }, ...limits })
-      }),
-    findElapsedMs: (query_id) =>
-      requests.run({ timeout_ms: control_ms_max }, async (limits) => {
-        const query = 'SELECT elapsed FROM system.processes WHERE query_id = {id:String}'
-        const asked = { query, query_params: { id: query_id }, ...limits }
-        const rows = await control.query({ ...asked, format: 'JSONEachRow' })
-        const [running] = await rows.json<{ elapsed: number }>()
-        return running && running.elapsed * 1_000
-      }),
+    ...{ database, cluster: options.cluster },
+    ...ofClasses('catalogue', 'schema'),
+    ...scopes(database, (reason) => ofClasses(readsAcross[reason], 'change'), ofClasses),
+    ...controls,
+    forPeople: () => ({ ...server, ...scopes(database, server.acrossProjects, () => people) }),
     createDatabase: (cluster) =>
-      requests.run(undefined, (limits) => createDatabase(options, cluster, limits)),
+      requests.run({ settings: statementSettings(cluster).schema }, (limits) =>
+        createDatabase(options, cluster, limits),
+      ),
     ping: () =>
       requests
         .run(undefined, ({ abort_signal }) => client.ping({ select: true, abort_signal }))
@@ -84,64 +56,86 @@ export function openColumnar(options: ColumnarOptions): ColumnarServer {
   return server
 }
 
-type Requests = ReturnType<typeof trackRequests>
+type ReadClass = Extract<StatementClass, 'people' | 'decision' | 'catalogue'>
+type CommandClass = Extract<StatementClass, 'insert' | 'change' | 'schema'>
+type OfClasses = (reads: ReadClass, commands: CommandClass) => ColumnarStatements
 
-function openReads(client: ClickHouseClient, requests: Requests): ColumnarReads {
-  const queryBytes = (query: string, params?: QueryParams, queryOptions?: QueryOptions) =>
-    requests.run(queryOptions, async (limits) => {
-      const { stream } = await client.exec({ query, ...toQueryParams(params), ...limits })
-      return buffer(stream)
-    })
-  return {
-    query: (sql, params, queryOptions) =>
-      requests.run(queryOptions, async (limits) => {
-        const rows = await client.query({
-          query: sql,
-          format: 'JSONEachRow',
-          ...toQueryParams(params),
-          ...limits,
+/** The class of the reads across projects. All but those of the catalogue decide something. */
+const readsAcross: Readonly<Record<AcrossProjects, ReadClass>> = {
+  catalogue: 'catalogue',
+  ingest: 'decision',
+  'ledger hours': 'decision',
+  'changes of rows': 'decision',
+  'whole parts': 'decision',
+  move: 'decision',
+}
+
+/** Opens statements by their classes: reads and inserts have one each, commands that of their use. */
+function openClasses({
+  options: { cluster, database },
+  client,
+  requests,
+}: {
+  options: ColumnarOptions
+  client: ClickHouseClient
+  requests: Requests
+}) {
+  const settings = statementSettings(cluster)
+  const catalogue = openReads(client, requests, { settings: settings.catalogue })
+  const waitUntilFresh =
+    cluster === undefined
+      ? undefined
+      : openFreshReads({
+          readStates: () =>
+            catalogue.query<ReplicaState>(replicaStatesSql(quoteText(cluster)), { database }),
         })
-        return rows.json()
-      }),
-    read: <T>(sql: string, params?: QueryParams, { query_id, ...queryOptions }: ReadOptions = {}) =>
-      requests.run(
-        { ...queryOptions, settings: { ...settingsOfEveryRead, ...queryOptions.settings } },
-        async (limits) => {
-          const named = query_id === undefined ? {} : { query_id }
-          const given = { query: sql, ...toQueryParams(params), ...named, ...limits }
-          return readResult<T>(await client.query({ ...given, format: 'JSONCompact' }))
-        },
-      ),
-    queryParquet: (sql, params, queryOptions) =>
-      queryBytes(`${sql}\nFORMAT Parquet`, params, queryOptions),
-    queryRowBinary: (sql, params, queryOptions) =>
-      queryBytes(`${sql}\nFORMAT RowBinary`, params, queryOptions),
+  const reads: Record<ReadClass, ColumnarReads> = {
+    catalogue,
+    people: openReads(client, requests, { settings: settings.people }),
+    decision: openReads(client, requests, {
+      settings: settings.decision,
+      ...(waitUntilFresh && { before: waitUntilFresh }),
+    }),
+  }
+  const ofClasses: OfClasses = (read, command) => ({
+    ...reads[read],
+    ...openChanges(client, requests, { insert: settings.insert, command: settings[command] }),
+  })
+  return { ofClasses, people: ofClasses('people', 'insert') }
+}
+
+/** Opens the scopes of statements. A project has reads, and commands that insert. */
+function scopes(
+  database: string,
+  acrossProjects: Columnar['acrossProjects'],
+  ofClasses: OfClasses,
+): Pick<Columnar, 'ofProject' | 'ofProjects' | 'acrossProjects'> {
+  const statements = ofClasses('decision', 'insert')
+  return {
+    ofProject: (project) => scopeToProject(statements, database, project),
+    ofProjects: (projects) => scopeToProjects(statements, database, projects),
+    acrossProjects,
   }
 }
 
-function openChanges(
-  client: ClickHouseClient,
+/** Opens statements about statements. */
+function openControls(
+  control: ClickHouseClient,
   requests: Requests,
-): Pick<ColumnarStatements, 'insertRowBinary' | 'insertParquet' | 'command'> {
+): Pick<Columnar, 'kill' | 'findElapsedMs'> {
   return {
-    insertRowBinary: (table, columns, rows, queryOptions) =>
-      requests.run(insertSettings(queryOptions), (limits) =>
-        insert(client, { statement: insertStatement(table, columns), rows, limits }),
-      ),
-    insertParquet: (statement, file, { params, ...queryOptions } = {}) => {
-      const settings = { ...settingsOfEveryInsert, ...queryOptions.settings }
-      return requests.run({ ...queryOptions, settings }, (limits) => {
-        const more = { ...limits, ...toQueryParams(params) }
-        return insert(client, {
-          statement: `${statement} FORMAT Parquet`,
-          rows: file,
-          limits: more,
-        })
-      })
-    },
-    command: (sql, params, queryOptions) =>
-      requests.run(queryOptions, async (limits) => {
-        await client.command({ query: sql, ...toQueryParams(params), ...limits })
+    kill: (query_id) =>
+      requests.run({ timeout_ms: control_ms_max }, async (limits) => {
+        const query = 'KILL QUERY WHERE query_id = {id:String} ASYNC'
+        await control.command({ query, query_params: { id: query_id }, ...limits })
+      }),
+    findElapsedMs: (query_id) =>
+      requests.run({ timeout_ms: control_ms_max }, async (limits) => {
+        const query = 'SELECT elapsed FROM system.processes WHERE query_id = {id:String}'
+        const asked = { query, query_params: { id: query_id }, ...limits }
+        const rows = await control.query({ ...asked, format: 'JSONEachRow' })
+        const [running] = await rows.json<{ elapsed: number }>()
+        return running && running.elapsed * 1_000
       }),
   }
 }
@@ -170,64 +164,4 @@ async function createDatabase(
   } finally {
     await client.close()
   }
-}
-
-/**
- * Reads the rows of an answer. They have no column names, which halves the bytes to send and parse.
- * The statistics are those of the engine: an embedded server reports no others on rows read.
- */
-async function readResult<T>(answer: ResultSet<'JSONCompact'>): Promise<ReadResult<T>> {
-  const { meta = [], data, statistics } = await answer.json<unknown[]>()
-  const names = meta.map(({ name }) => name)
-  const empty: Row = Object.fromEntries(names.map((name) => [name, null]))
-  return {
-    rows: data.map((values) => fillRow({ ...empty }, names, values) as T),
-    rows_read: Number(statistics?.rows_read ?? 0),
-    bytes_read: Number(statistics?.bytes_read ?? 0),
-  }
-}
-
-/** A row. Its keys are column names of our statements, so they are trusted. */
-type Row = Record<string, unknown>
-
-/** Fills a copy of an empty row, which is twice as fast as adding columns to a new object. */
-function fillRow(row: Row, names: readonly string[], values: readonly unknown[]): Row {
-  for (let at = 0; at < names.length; at += 1) row[names[at] ?? ''] = values[at]
-  return row
-}
-
-async function insert(
-  client: ClickHouseClient,
-  { statement, rows, limits }: { statement: string; rows: Uint8Array; limits: Limits },
-): Promise<void> {
-  const { stream } = await client.exec({
-    query: statement,
-    values: Readable.from([rows], { objectMode: false }),
-    ...limits,
-  })
-  for await (const _ of stream);
-}
-
-function insertStatement(table: string, columns: readonly string[]): string {
-  return `INSERT INTO ${quote(table)} (${columns.map(quote).join(', ')}) FORMAT RowBinary`
-}
-
-function insertSettings(options: InsertOptions = {}): QueryOptions {
-  const token = options.deduplication_token
-  return {
-    ...(options.timeout_ms !== undefined && { timeout_ms: options.timeout_ms }),
-    settings: {
-      ...settingsOfEveryInsert,
-      ...(token !== undefined && { insert_deduplication_token: token }),
-    },
-  }
-}
-
-function toQueryParams(params: QueryParams | undefined) {
-  return params === undefined ? {} : { query_params: params }
-}
-
-/** Quotes a name for ClickHouse. */
-function quote(name: string): string {
-  return `\`${name.replace(/[\\`]/g, '\\$&')}\``
 }

@@ -18,7 +18,12 @@ test('on one server, creates the table itself', () => {
 test('on a cluster, creates replicated tables and a distributed table', () => {
   const target = { database: "d'", cluster: 'c`' }
   expect(renderStatement(create, target)).toBe(
-    'create table a_local on cluster `c\\`` (n UInt8) engine = ReplicatedMergeTree',
+    'create table a_local on cluster `c\\`` (n UInt8) engine = ' +
+      "ReplicatedMergeTree('/clickhouse/looptrace/c`/{database}/{table}/{shard}', '{replica}')",
+  )
+  const engine = '{{engine:ReplacingMergeTree(version)}}'
+  expect(renderStatement(engine, { ...target, cluster: "m'" })).toBe(
+    "ReplicatedReplacingMergeTree('/clickhouse/looptrace/m\\'/{database}/{table}/{shard}', '{replica}', version)",
   )
   expect(renderStatement('{{distributed:a by hash(n, m)}}', target)).toBe(
     "create table if not exists a on cluster `c\\`` as a_local\nengine = Distributed('c`', 'd\\'', 'a_local', hash(n, m))",
@@ -27,7 +32,7 @@ test('on a cluster, creates replicated tables and a distributed table', () => {
     'alter table a on cluster `c\\`` add column n UInt8',
   )
   expect(renderStatement('settings {{durability}}', target)).toBe(
-    'settings replicated_deduplication_window = 10000',
+    'settings replicated_deduplication_window = 10000, replicated_deduplication_window_seconds = 604800',
   )
 })
 

@@ -1,3 +1,5 @@
+import { quoteText } from './cluster/check-cluster.ts'
+
 /** The target of a schema: one server, or every server of a cluster. */
 export type SchemaTarget = {
   cluster?: string
@@ -11,7 +13,7 @@ export type SchemaTarget = {
  * Returns '' for a statement that the target does not need.
  * - `{{table:x}}`: the table that holds rows: `x`, in a cluster `x_local`;
  * - `{{on_cluster}}`: nothing, or `on cluster c`;
- * - `{{engine:E(…)}}`: `E(…)`, or `ReplicatedE(…)`;
+ * - `{{engine:E(…)}}`: `E(…)`, or `ReplicatedE('path', '{replica}', …)`;
  * - `{{durability}}`: settings that make an acknowledged insert survive a power cut: on one server
  *   fsync, in a cluster its replicas, which also remember insert tokens;
  * - `{{distributed:x by key}}`: in a cluster a whole statement, the table `x` over all `x_local`;
@@ -35,17 +37,35 @@ export function renderStatement(template: string, target: SchemaTarget): string 
  */
 const tokens_max = 10_000
 
+/**
+ * Time for which a cluster remembers a token. A message can be delivered again after a long outage,
+ * and newer versions of ClickHouse forget after an hour by default.
+ */
+const tokens_s_max = 7 * 86_400
+
 const fillers: Record<string, (argument: string, target: SchemaTarget) => string> = {
   table: (name, { cluster }) => (cluster === undefined ? name : `${name}_local`),
   on_cluster: (_, { cluster }) => (cluster === undefined ? '' : `on cluster ${quote(cluster)}`),
-  engine: (engine, { cluster }) => (cluster === undefined ? engine : `Replicated${engine}`),
+  engine: replicated,
   durability: (_, { cluster }) =>
     cluster === undefined
       ? 'fsync_after_insert = 1, fsync_part_directory = 1'
-      : `replicated_deduplication_window = ${tokens_max}`,
+      : `replicated_deduplication_window = ${tokens_max}, replicated_deduplication_window_seconds = ${tokens_s_max}`,
   distributed,
   distributed_alter: distributedAlter,
   if_known: ifKnown,
+}
+
+/**
+ * Returns a replicated engine whose path in Keeper has only names. The default path has a UUID, which
+ * differs in each CREATE statement, so the tables of a server that is added later would not be replicas.
+ */
+function replicated(engine: string, { cluster }: SchemaTarget): string {
+  if (cluster === undefined) return engine
+  const [, name = engine, given = ''] = /^(\w+)\((.*)\)$/.exec(engine) ?? []
+  const path = quoteText(`/clickhouse/looptrace/${cluster}/{database}/{table}/{shard}`)
+  const rest = given === '' ? '' : `, ${given}`
+  return `Replicated${name}(${path}, '{replica}'${rest})`
 }
 
 function distributed(argument: string, { cluster, database }: SchemaTarget): string {
@@ -71,8 +91,4 @@ function ifKnown(argument: string, { table_settings }: SchemaTarget): string {
 
 function quote(name: string): string {
   return `\`${name.replace(/[\\`]/g, '\\$&')}\``
-}
-
-function quoteText(text: string): string {
-  return `'${text.replace(/[\\']/g, '\\$&')}'`
 }

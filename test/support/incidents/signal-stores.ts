@@ -19,7 +19,7 @@ import {
 } from '../../../src/platform/relational/index.ts'
 import { createLogger } from '../../../src/platform/telemetry/index.ts'
 import { allTenants } from '../all-tenants.ts'
-import { migratedClickHouse, testClickHouse } from '../clickhouse.ts'
+import { migratedClickHouse, setMerges, testClickHouse } from '../clickhouse.ts'
 import { testPostgres } from '../postgres.ts'
 import { insertStored } from './insert-stored.ts'
 import { entriesOf, idle_ms, observationsOf, type SignalData, taskRowsOf } from './signal-data.ts'
@@ -29,7 +29,7 @@ export type SignalStores = Awaited<ReturnType<typeof openSignalStores>>
 /** Opens empty stores for signals. Versions of an observation remain side by side. */
 export async function openSignalStores() {
   const columnar = await migratedClickHouse(await testClickHouse('own'))
-  await columnar.command('SYSTEM STOP MERGES observations')
+  await setMerges(columnar, 'observations', 'STOP')
   const logger = createLogger({ role: 'test', level: 'silent' })
   const relational = openRelational<TaskTables & DetectionTables & IncidentTables>({
     scope: allTenants,

@@ -1,6 +1,12 @@
 import { problem } from '../../../kernel/problem.ts'
-import { type Columnar, ColumnarError, type QueryParams } from '../../../platform/columnar/index.ts'
+import {
+  type Columnar,
+  ColumnarError,
+  patchSettings,
+  type QueryParams,
+} from '../../../platform/columnar/index.ts'
 import type { RecordKind } from '../record-contract.ts'
+import { type ClusterChange, changeOnCluster } from './cluster-changes.ts'
 import type { ProjectCondition } from './conditions.ts'
 import type { ConditionWork, SharedChanges } from './shared-changes.ts'
 import { asStoreFailure } from './store-failure.ts'
@@ -8,19 +14,6 @@ import type { TableTarget } from './table-target.ts'
 
 /** Bound of a statement, which rewrites parts and may wait for merges. */
 const statement_ms_max = 600_000
-
-/** Statements resolve when every server has applied them, visible to reads. */
-const settings = {
-  lightweight_deletes_sync: 2,
-  mutations_sync: 2,
-  distributed_ddl_task_timeout: statement_ms_max / 1_000,
-}
-
-const settingsWithPatches = {
-  ...settings,
-  enable_lightweight_update: 1,
-  lightweight_delete_mode: 'lightweight_update',
-} as const
 
 /** A partition: its rows and bytes, and its times in seconds since 1970. */
 type PartStats = {
@@ -92,25 +85,24 @@ export function rowChanges(
   readFrom: string,
   { signal: given, share }: { signal?: AbortSignal | undefined; share?: SharedChanges } = {},
 ): RowChanges {
-  const { table, on_cluster, has_patches } = target
-  const run = async (sql: string, params: QueryParams, signal: AbortSignal | undefined) => {
+  const { table, has_patches } = target
+  const run = async (statement: Change, signal: AbortSignal | undefined) => {
     signal?.throwIfAborted()
     await refuseWhenBehind(columnar, target)
-    await asStoreFailure(
-      columnar.acrossProjects('changes of rows').command(sql, params, {
-        timeout_ms: statement_ms_max,
-        settings: has_patches ? settingsWithPatches : settings,
-        ...(signal !== undefined && { signal }),
-      }),
-    )
+    await runChange(columnar, target, { ...statement, signal })
   }
   const hasRows = async ({ sql, params, projects }: ProjectCondition) => {
     const found = `SELECT 1 AS found FROM ${readFrom} WHERE ${sql} LIMIT 1`
     const rows = columnar.ofProjects(projects).query(found, params)
     return (await asStoreFailure(rows)).length > 0
   }
-  const alter = (change: string, params: QueryParams = {}) =>
-    run(`ALTER TABLE ${table} ${on_cluster} ${change}`, params, given)
+  const alter = (change: string, params: QueryParams = {}, kind: ChangeKind = {}) =>
+    run({ sql: `ALTER TABLE ${table}${onCluster(target)} ${change}`, params, ...kind }, given)
+  const remove = (
+    partition: string,
+    { sql, params }: ProjectCondition,
+    signal: AbortSignal | undefined,
+  ) => run({ sql: deleteStatement(target, partition, sql), params, is_deletion: true }, signal)
   const deleteIn = async (
     partition_id: string,
     condition: ProjectCondition,
@@ -119,8 +111,7 @@ export function rowChanges(
     // Names of parts are per server, so a cluster has to delete rows.
     if (target.cluster === undefined) await dropWholeParts(columnar, table, partition_id, condition)
     if (!(await hasRows(condition))) return false
-    const statement = `DELETE FROM ${table} ${on_cluster} ${partitionOf(partition_id)}`
-    await run(`${statement} WHERE ${condition.sql}`, condition.params, signal)
+    await remove(partitionOf(partition_id), condition, signal)
     return true
   }
   const partitionsWith = async (
@@ -144,22 +135,69 @@ export function rowChanges(
     updateIn: async (partition_id, set, condition) => {
       if (!(await hasRows(condition))) return
       const partition = partitionOf(partition_id)
-      await alter(`UPDATE ${set} ${partition} WHERE ${condition.sql}`, condition.params)
+      const change = `UPDATE ${set} ${partition} WHERE ${condition.sql}`
+      await alter(change, condition.params, { is_deletion: true })
     },
     update: (set, { sql, params }) =>
       has_patches
-        ? run(`UPDATE ${table} SET ${set} WHERE ${sql}`, params, given)
+        ? run({ sql: `UPDATE ${table} SET ${set} WHERE ${sql}`, params }, given)
         : alter(`UPDATE ${set} WHERE ${sql}`, params),
-    remove: ({ sql, params }) =>
-      run(`DELETE FROM ${table} ${on_cluster} WHERE ${sql}`, params, given),
+    remove: (condition) => remove('', condition, given),
     dropPartition: async (partition_id) =>
-      alter(`DROP PARTITION ID '${checkPartition(partition_id)}'`),
+      alter(`DROP PARTITION ID '${checkPartition(partition_id)}'`, {}, { is_drop: true }),
     purge: async (partition_id) => {
       const partition = partitionOf(partition_id)
       if (has_patches) await alter(`APPLY PATCHES ${partition}`)
-      await alter(`APPLY DELETED MASK ${partition}`)
+      await alter(`APPLY DELETED MASK ${partition}`, {}, { is_deletion: true })
     },
   }
+}
+
+type ChangeKind = {
+  /** Whether data must be gone from every replica when it is done. */
+  is_deletion?: boolean
+  is_drop?: boolean
+}
+type Change = ChangeKind & { sql: string; params: QueryParams }
+
+/** Runs a change on the one server, or once per shard of the cluster. Resolves when reads see it. */
+async function runChange(
+  columnar: Columnar,
+  { database, table, cluster, has_patches }: TableTarget,
+  change: Change & Pick<ClusterChange, 'signal'>,
+): Promise<void> {
+  const { sql, params, signal, is_deletion = false, is_drop = false } = change
+  const changes = columnar.acrossProjects('changes of rows')
+  if (cluster !== undefined) {
+    const catalogue = columnar.acrossProjects('catalogue')
+    const needs = { needs_all_replicas: is_deletion, is_mutation: !is_drop }
+    const asked = { sql, params, signal, ...needs, timeout_ms: statement_ms_max }
+    return changeOnCluster({ changes, catalogue }, { database, table, cluster }, asked)
+  }
+  await asStoreFailure(
+    changes.command(sql, params, {
+      timeout_ms: statement_ms_max,
+      ...(has_patches && { settings: { ...patchSettings } }),
+      ...(signal !== undefined && { signal }),
+    }),
+  )
+}
+
+function onCluster({ on_cluster }: TableTarget): string {
+  return on_cluster === '' ? '' : ` ${on_cluster}`
+}
+
+/**
+ * Returns the statement that marks rows as deleted. In a cluster it is the ALTER that ClickHouse
+ * makes of a DELETE: an ALTER runs on one replica of each shard, in all versions.
+ */
+function deleteStatement(target: TableTarget, partition: string, where: string): string {
+  const words = (parts: readonly string[]) => parts.filter((part) => part !== '').join(' ')
+  if (target.cluster === undefined) {
+    return words([`DELETE FROM ${target.table}`, partition, `WHERE ${where}`])
+  }
+  const table = `ALTER TABLE ${target.table}${onCluster(target)}`
+  return words([table, 'UPDATE _row_exists = 0', partition, `WHERE ${where}`])
 }
 
 /** Refuses new changes while too many are running: retried statements would pile up. */
@@ -201,7 +239,8 @@ async function readParts(
 ): Promise<PartStats[]> {
   type Row = Record<'partition_id' | 'rows' | 'bytes' | 'from' | 'to', string>
   const rows = await asStoreFailure(
-    columnar.acrossProjects('catalogue').query<Row>(
+    // A server that is left out in silence would keep its rows.
+    columnar.acrossProjects('whole parts').query<Row>(
       `SELECT partition_id, toString(sum(rows)) AS rows, toString(sum(bytes_on_disk)) AS bytes,
          toString(min(toInt64(toUnixTimestamp(min_time)))) AS from,
          toString(max(toInt64(toUnixTimestamp(max_time)))) AS to

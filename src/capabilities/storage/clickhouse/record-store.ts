@@ -22,11 +22,15 @@ import {
   when,
 } from './conditions.ts'
 import { correlationReads } from './correlation-store.ts'
+import type { StoreOptions } from './store.ts'
 import { asStoreFailure, type Read, reader } from './store-failure.ts'
 
 /** Opens the store of all kinds of records in ClickHouse. */
-export function openClickHouseRecordStore({ columnar }: { columnar: Columnar }): RecordStore {
-  const read = reader(columnar)
+export function openClickHouseRecordStore({
+  columnar,
+  reads = columnar,
+}: StoreOptions): RecordStore {
+  const read = reader(reads)
   return {
     insertRows: (kind, rows, { token }) => insertRows(columnar, { kind, rows, token }),
     ...eventReads(read),

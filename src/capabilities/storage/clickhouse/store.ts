@@ -42,14 +42,20 @@ const rows_max = 10_000
 /** Maximum ids of one roll-up statement: they are sent in the URL, at most 1 MiB. */
 const ids_max = 250
 
+/** ClickHouse, and the reads of the store if they are for people. Changes read for themselves. */
+export type StoreOptions = { columnar: Columnar; reads?: Columnar }
+
 /**
  * Opens the store of observations in ClickHouse. Until parts merge, a table holds all versions of
  * an observation; each statement keeps the latest by LIMIT 1 BY the table's key, in a fifth to two
  * thirds of the time of FINAL (4.4 M rows, 10 % of them re-sent). All versions of an observation must
  * have the same task and conversation, which are filtered before: `setOwners` changes them all.
  */
-export function openClickHouseStore({ columnar }: { columnar: Columnar }): ObservationStore {
-  const read = reader(columnar)
+export function openClickHouseStore({
+  columnar,
+  reads = columnar,
+}: StoreOptions): ObservationStore {
+  const read = reader(reads)
   return {
     insert: (observations, { token }) => insert(columnar, observations, token),
     taskRollups: (projectId, tasks) =>

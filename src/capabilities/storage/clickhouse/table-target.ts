@@ -1,4 +1,4 @@
-import type { Columnar } from '../../../platform/columnar/index.ts'
+import { type Columnar, quoteText } from '../../../platform/columnar/index.ts'
 import { asStoreFailure } from './store-failure.ts'
 
 /**
@@ -11,7 +11,7 @@ export type TableTarget = {
   cluster: string | undefined
   /** `ON CLUSTER c`, or ''. */
   on_cluster: string
-  /** The tables to read `system.parts` (each part once) and `system.mutations` from. */
+  /** The tables to read `system.parts` (a part once for each replica) and `system.mutations` from. */
   parts: string
   mutations: string
   /** Whether a DELETE writes a patch part. Otherwise it is a mutation of all parts. */
@@ -59,7 +59,7 @@ export function targetFrom(
   return {
     ...{ database, table: local, cluster },
     on_cluster: `ON CLUSTER ${quoteName(cluster)}`,
-    parts: `cluster(${quoteText(cluster)}, system.parts)`,
+    parts: `clusterAllReplicas(${quoteText(cluster)}, system.parts)`,
     mutations: `cluster(${quoteText(cluster)}, system.mutations)`,
     // A replica rewrites only the parts of the partition, so patches are not needed.
     has_patches: false,
@@ -68,8 +68,4 @@ export function targetFrom(
 
 function quoteName(name: string): string {
   return `\`${name.replace(/[\\`]/g, '\\$&')}\``
-}
-
-function quoteText(text: string): string {
-  return `'${text.replace(/[\\']/g, '\\$&')}'`
 }

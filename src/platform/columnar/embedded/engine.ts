@@ -17,6 +17,8 @@ export type EngineOptions = {
   waiting_max: number
   /** Memory of all statements and merges together. */
   memory_bytes_max: number
+  /** A configuration file of ClickHouse, such as one that defines clusters. */
+  config_file?: string | undefined
 }
 
 /** The result of a statement: bytes in its format, and the number of rows and bytes read. */
@@ -83,10 +85,11 @@ const engineArguments = [
   '--implicit_select=0',
 ]
 
-function openSession({ path, memory_bytes_max }: EngineOptions): Session {
+function openSession({ path, memory_bytes_max, config_file }: EngineOptions): Session {
   try {
     const memory = `--max_server_memory_usage=${memory_bytes_max}`
-    return new Session(path, { connectionArgs: [memory, ...engineArguments] })
+    const config = config_file === undefined ? [] : [`--config-file=${config_file}`]
+    return new Session(path, { connectionArgs: [...config, memory, ...engineArguments] })
   } catch (cause) {
     const reason = cause instanceof Error ? cause.message : String(cause)
     const detail = `${reason}: the folder is not writable, or another process uses it`

@@ -76,6 +76,7 @@ function options() {
       // libuv has 4 threads unless UV_THREADPOOL_SIZE is set, and files need one too.
       statements: { type: 'string', default: '3' },
       'memory-bytes': { type: 'string', default: `${2 * 2 ** 30}` },
+      'config-file': { type: 'string' },
     },
   })
   if (values.directory === undefined) throw new TypeError('--directory is missing')
@@ -84,6 +85,7 @@ function options() {
     port: Number(values.port),
     statements_max: Number(values.statements),
     memory_bytes_max: Number(values['memory-bytes']),
+    config_file: values['config-file'],
   }
 }
 

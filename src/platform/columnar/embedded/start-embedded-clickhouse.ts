@@ -16,6 +16,8 @@ export type EmbeddedClickHouseOptions = {
   port?: number
   /** Memory of all statements and merges together; 2 GiB by default. */
   memory_bytes_max?: number
+  /** A configuration file of ClickHouse, such as one that defines clusters (for tests). */
+  config_file?: string
   logger: Logger
   /** Called after each restart with the number of restarts. */
   on_restart?: (restarts: number) => void
@@ -48,11 +50,11 @@ export async function startEmbeddedClickHouse(
 ): Promise<EmbeddedClickHouse> {
   const directory = resolve(options.directory)
   const { password } = await prepareDataDirectory(directory)
-  const { logger, memory_bytes_max } = options
+  const { logger, memory_bytes_max, config_file } = options
   let running: RunningServer | undefined = await launch({
     directory,
     port: options.port ?? 0,
-    memory_bytes_max,
+    ...{ memory_bytes_max, config_file },
     logger,
     signal: options.signal,
   })
@@ -72,7 +74,7 @@ export async function startEmbeddedClickHouse(
       await sleep(backOff(restartBackOff, ++failures), stopping.signal)
       if (stopping.signal.aborted) return
       const { signal } = stopping
-      const again = { directory, port, memory_bytes_max, logger, signal }
+      const again = { directory, port, memory_bytes_max, config_file, logger, signal }
       running = await launch(again).catch((err: unknown) => {
         if (!signal.aborted) logger.error({ err }, 'the embedded ClickHouse did not start')
         return undefined
@@ -126,15 +128,17 @@ async function launch(options: {
   directory: string
   port: number
   memory_bytes_max?: number | undefined
+  config_file?: string | undefined
   logger: Logger
   /** Aborts a start in progress. */
   signal?: AbortSignal | undefined
 }): Promise<RunningServer> {
-  const { directory, port, memory_bytes_max, logger, signal } = options
+  const { directory, port, memory_bytes_max, config_file, logger, signal } = options
   signal?.throwIfAborted()
   const settings = ['--directory', directory, '--port', `${port}`]
   const memory = memory_bytes_max === undefined ? [] : ['--memory-bytes', `${memory_bytes_max}`]
-  const limits = ['--statements', `${statements_max}`, ...memory]
+  const config = config_file === undefined ? [] : ['--config-file', config_file]
+  const limits = ['--statements', `${statements_max}`, ...memory, ...config]
   const child = spawn(process.execPath, [serverPath, ...settings, ...limits], {
     stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
     env: { UV_THREADPOOL_SIZE: `${threads}`, ...compileCache() },

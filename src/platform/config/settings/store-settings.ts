@@ -93,7 +93,7 @@ export const columnarSettings = {
   clickhouse_cluster: text({
     unit: 'name',
     reason:
-      'ClickHouse cluster for replicated and distributed tables. When unset, tables are made on a single server.',
+      'ClickHouse cluster for replicated and distributed tables. Experimental. When unset, tables are made on a single server.',
   }),
 }
 

@@ -52,15 +52,8 @@ type SumsQuery = SliceKey & {
   signal: AbortSignal
 }
 
-type RestoredStoreOptions = {
-  columnar: Columnar
-  /** Cluster of the tables; undefined for a single server. */
-  cluster?: string | undefined
-}
-
 /** Opens the tables of slices. */
-export function openRestoredStore(options: RestoredStoreOptions): RestoredStore {
-  const { columnar } = options
+export function openRestoredStore({ columnar }: { columnar: Columnar }): RestoredStore {
   return {
     columnsOf: async (kind) => {
       const catalogue = columnar.acrossProjects('catalogue')
@@ -85,7 +78,7 @@ export function openRestoredStore(options: RestoredStoreOptions): RestoredStore 
       return { rows: Number(row?.rows ?? 0), row_checksum: row?.row_checksum ?? '0' }
     },
     erasure: openClickHouseErasure({ columnar, tableOf }),
-    dropSlice: (slice_id) => asArchiveFailure(dropSlice(options, slice_id)),
+    dropSlice: (slice_id) => asArchiveFailure(dropSlice(columnar, slice_id)),
   }
 }
 
@@ -159,24 +152,20 @@ function sumsSql({
 )`
 }
 
-async function dropSlice(
-  { columnar, cluster }: RestoredStoreOptions,
-  slice_id: string,
-): Promise<void> {
+async function dropSlice(columnar: Columnar, slice_id: string): Promise<void> {
   for (const { kind } of archivedKinds) {
     const statement = `ALTER TABLE {{table:${tableOf(kind)}}} {{on_cluster}} DROP PARTITION `
     await columnar
       .acrossProjects('whole parts')
       .command(
-        `${renderTemplate(statement, columnar, cluster)}{slice:UUID}`,
+        `${renderTemplate(statement, columnar)}{slice:UUID}`,
         { slice: slice_id },
         { timeout_ms },
       )
   }
 }
 
-function renderTemplate(template: string, columnar: Columnar, cluster: string | undefined): string {
-  const { database } = columnar
+function renderTemplate(template: string, { database, cluster }: Columnar): string {
   return renderStatement(template, { database, ...(cluster !== undefined && { cluster }) })
 }
 
