@@ -4,6 +4,7 @@ import {
   openJudge as openContextJudge,
   startDetection,
 } from '../capabilities/detection/index.ts'
+import { openValueCalibration } from '../capabilities/verification/index.ts'
 import type { Settings } from '../platform/config/index.ts'
 import { openChatModel } from '../platform/models/index.ts'
 import { openReceivers } from './notifications.ts'
@@ -25,7 +26,9 @@ export function openDetection(
   },
 ): void {
   const settings = { busy_share: config.detection_busy_percent / 100 }
-  const detection = startDetection({ ...context, db, store, judge, onFindings, settings })
+  const calibrate = openValueCalibration(db, context.clock)
+  const ports = { ...context, db, store, judge, onFindings, calibrate, settings }
+  const detection = startDetection(ports)
   context.parts.defer(() => detection.stop())
 }
 
