@@ -12,7 +12,7 @@ export type DoneClaim = {
    * “Booked!”, “you're on the list now”. The last two can also describe what others did.
    */
   form: 'own' | 'passive' | 'state'
-  /** What comes before the verb: “your order”. */
+  /** Words before the verb: “your order”. */
   subject: string
 }
 

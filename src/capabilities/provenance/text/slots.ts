@@ -153,7 +153,7 @@ const proposal =
 const requests =
   /\b(?:please|kindly|tell me|give me|let me have|let me know|share|provide|state|specify|send me|(?:i|we)(?:'ll|'d| will| would| do)? (?:just |only |still |also |first )*(?:need|require)|bitte|nennen|brauche|benötig\p{L}*|veuillez|merci de|j'ai besoin|indi(?:quez|que)|necesito|facilite|proporcione|d[ií]game|por favor)\b|请|请问|ください|教えて/iu
 
-/** Words for the value of something or somebody else, for a check, or for another place of the value. */
+/** Words for a value of another person or thing, for a check, or for another place of the value. */
 const foreign =
   /\b(?:confirm|verify|check|another|other|new|different|second|third|next|alternative|instead of your|else|once more|correct|exactly|full card|brother|sister|husband|wife|friend|partner|child|driver|recipient|sender|sending|billing|emergency|company|from|spell|secure|keep|ready|put the|use the|quote the|bring|to your|in your|with your|by your|anderen?|neue[nrs]?|zweite[nrs]?|alten?|autre|nouve(?:au|lle)|otr[oa]|nuev[oa]|confirm\p{L}+|bestätig\p{L}+|vérifi\p{L}+|his|her|their|sons?|daughter|mother|father|colleague|seiner?|ihm|sohn|tochter|fils|fille|hij[oa]|(?<!what|it|let|that|where|here|who)['’]s)\b|另|新的|別の|新しい/iu
 

@@ -2,31 +2,31 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { applyCalibration, calibrateValues } from './value-calibration.ts'
 
-const nobody = { values: 0, unexplained: 0, reviewed: 0, right: 0 }
+const none = { values: 0, unexplained: 0, reviewed: 0, right: 0 }
 
 describe('the shift of a project', () => {
   test.each([
-    [{ ...nobody, reviewed: 40, right: 39 }, 'raise', '39 of 40 reviewed findings were right'],
-    [{ ...nobody, reviewed: 40, right: 8 }, 'lower', '8 of 40 reviewed findings were right'],
-    [{ ...nobody, reviewed: 40, right: 26 }, 'keep', '26 of 40 reviewed findings were right'],
-    [nobody, 'keep', 'too few labels (0 of 20) and values (0 of 500)'],
+    [{ ...none, reviewed: 40, right: 39 }, 'raise', '39 of 40 reviewed findings were right'],
+    [{ ...none, reviewed: 40, right: 8 }, 'lower', '8 of 40 reviewed findings were right'],
+    [{ ...none, reviewed: 40, right: 26 }, 'keep', '26 of 40 reviewed findings were right'],
+    [none, 'keep', 'too few labels (0 of 20) and values (0 of 500)'],
     [
-      { ...nobody, reviewed: 19, right: 19 },
+      { ...none, reviewed: 19, right: 19 },
       'keep',
       'too few labels (19 of 20) and values (0 of 500)',
     ],
     [
-      { ...nobody, values: 1000, unexplained: 4 },
+      { ...none, values: 1000, unexplained: 4 },
       'raise',
       'too few labels (0 of 20); 4 of 1000 values of recent answers have no source',
     ],
     [
-      { ...nobody, values: 1000, unexplained: 250 },
+      { ...none, values: 1000, unexplained: 250 },
       'lower',
       'too few labels (0 of 20); 250 of 1000 values of recent answers have no source',
     ],
     [
-      { ...nobody, values: 1000, unexplained: 60 },
+      { ...none, values: 1000, unexplained: 60 },
       'keep',
       'too few labels (0 of 20); 60 of 1000 values of recent answers have no source',
     ],
@@ -42,7 +42,7 @@ describe('the shift of a project', () => {
     fc.assert(
       fc.property(fc.integer({ min: 20, max: 300 }), fc.nat(), (reviewed, seed) => {
         const right = seed % reviewed
-        const of = (k: number) => rank[calibrateValues({ ...nobody, reviewed, right: k }).shift]
+        const of = (k: number) => rank[calibrateValues({ ...none, reviewed, right: k }).shift]
         expect(of(right + 1)).toBeGreaterThanOrEqual(of(right))
       }),
     )

@@ -1,6 +1,6 @@
 import { clopperPearson } from '../../../kernel/statistics/rate-interval.ts'
 
-/** What a project's recent answers and reviewers say of values without a source. */
+/** Counts of a project's recent answers and reviewers, of values without a source. */
 export type ValueRecord = {
   /** Values of recent answers that were compared, and those of them without a source. */
   values: number
