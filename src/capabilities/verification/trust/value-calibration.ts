@@ -14,8 +14,8 @@ export type ValueRecord = {
 export type ValueCalibration = { shift: 'raise' | 'lower' | 'keep'; basis: string }
 
 /** Labels and values below which a project says nothing. */
-export const labels_min = 20
-export const values_min = 500
+const labels_min = 20
+const values_min = 500
 /** Precision that labels must show, with 95 % confidence, and one that they must exclude. */
 const precision_raised = 0.8
 const precision_lowered = 0.5
