@@ -4,6 +4,7 @@ import {
   openJudge as openContextJudge,
   startDetection,
 } from '../capabilities/detection/index.ts'
+import { openValueCalibration } from '../capabilities/verification/index.ts'
 import type { Settings } from '../platform/config/index.ts'
 import { openChatModel } from '../platform/models/index.ts'
 import type { Wakes } from '../platform/relational/index.ts'
@@ -28,7 +29,9 @@ export function openDetection(
   },
 ): void {
   const settings = { busy_share: config.detection_busy_percent / 100 }
-  const detection = startDetection({ ...context, db, store, judge, onFindings, wakes, settings })
+  const calibrate = openValueCalibration(db, context.clock)
+  const ports = { ...context, db, store, judge, onFindings, calibrate, wakes, settings }
+  const detection = startDetection(ports)
   context.parts.defer(() => detection.stop())
 }
 

@@ -2,6 +2,7 @@ import type { Clock } from '../../kernel/time.ts'
 import type { Severity } from '../../model/severity.ts'
 import type { DetectionTables, Kysely, TaskTables } from '../../platform/relational/index.ts'
 import type { ObservationStore } from '../storage/index.ts'
+import type { Evidence } from './contract.ts'
 
 /** The database of findings and of the tasks they belong to. */
 export type DetectionDb = Kysely<DetectionTables & TaskTables>
@@ -35,8 +36,14 @@ export type FindingsPorts = {
   onFindings?: OnFindings | undefined
 }
 
+/** Returns what adapts the severity of a project's findings to its record. */
+type CalibrateFindings = (
+  project_id: string,
+) => Promise<<F extends Omit<FindingContent, 'state'> & { evidence: Evidence }>(finding: F) => F>
+
 /** The stores and the clock of detection. */
 export type DetectionPorts = FindingsPorts & {
   store: ObservationStore
+  calibrate?: CalibrateFindings | undefined
   clock: Clock
 }

@@ -1,11 +1,22 @@
+import {
+  mentions,
+  ownVoiceOf,
+  readAskedSlots,
+  readToldSlots,
+  sentencesOf,
+  slotOfName,
+  type ToldSlot,
+  wordsOf,
+} from '../../provenance/text/index.ts'
 import type { ContextMemory, FindingDraft, WorkBudget } from '../contract.ts'
-import type { Message, Place, TaskRun } from '../reconstruction/index.ts'
+import type { Message, Place, TaskRun, ToolUse } from '../reconstruction/index.ts'
 import { type Answer, type Dialogue, type Dialogues, readDialogues } from './dialogues.ts'
 import { toContextDraft } from './drafts.ts'
 import { placeOf } from './finding-parts.ts'
-import { mentions, sentencesOf, wordsOf } from './prose.ts'
 import { type Question, readQuestions } from './questions.ts'
+import { remember } from './remember.ts'
 import { factValueOf } from './statements/values.ts'
+import { argumentsOf, wordsOfTool } from './tool-words.ts'
 
 /** The user's statement that answers a question. */
 type KnownAnswer = {
@@ -65,11 +76,13 @@ function readDialogue(run: TaskRun, dialogue: Dialogue, budget: WorkBudget) {
 }
 
 /** Answers without any of these ask for nothing. */
-const mayAsk = /[?？]|\b(?:need|please|kindly|tell me|give me|let me know)\b/i
+const mayAsk =
+  /[?？]|\b(?:need|require|please|kindly|tell me|give me|let me|share|provide|bitte|brauche|benötige|nennen|veuillez|merci de|besoin|indique|necesito|facilite|por favor)\b|请|ください/i
 
 function readAnswer(reading: DialogueReading, answer: Answer): void {
-  const questions = readQuestions(answer.message)
+  const questions = [...readQuestions(answer.message), ...slotQuestionsOf(reading, answer)]
   for (const question of questions) {
+    if (isForSlot(question) && isFound(reading, answer, question)) continue
     const again = findAnswered(reading, answer, question)
     if (again !== undefined && !reading.found.has(question.words)) {
       reading.found.set(question.words, again)
@@ -77,8 +90,13 @@ function readAnswer(reading: DialogueReading, answer: Answer): void {
   }
   for (const { words, keys } of questions)
     for (const key of [words, ...keys]) reading.asked.add(key)
-  const [question] = questions
-  if (question === undefined || questions.length > 1 || answer.step.tools.length > 0) return
+  const [question] = questions.filter((asked) => !isForSlot(asked))
+  if (
+    question === undefined ||
+    readQuestions(answer.message).length > 1 ||
+    answer.step.tools.length > 0
+  )
+    return
   const reply = findReply(reading, answer)
   if (reply !== undefined) reading.replies.set(question.words, reply)
 }
@@ -86,15 +104,82 @@ function readAnswer(reading: DialogueReading, answer: Answer): void {
 function findAnswered(
   reading: DialogueReading,
   answer: Answer,
-  question: Question,
+  question: Question | SlotQuestion,
 ): AnsweredQuestion | undefined {
   const { asked, replies } = reading
-  const fact = findAskedFact(reading, answer, question)
+  const fact = isForSlot(question)
+    ? findToldSlot(reading, answer, question)
+    : findAskedFact(reading, answer, question)
   const reply = question.is_settled ? replies.get(question.words) : undefined
   const known = fact ?? (reply !== undefined && isLater(reading, reply, answer) ? reply : undefined)
   if (known === undefined || isReopened(reading, { known, answer, question })) return undefined
   const was_asked = [question.words, ...question.keys].some((key) => asked.has(key))
   return { answer, question, known, was_asked }
+}
+
+/** Tells whether the sentence of a question was found as another question. */
+function isFound({ found }: DialogueReading, answer: Answer, { sentence }: Question): boolean {
+  return [...found.values()].some(
+    (one) => one.answer === answer && one.question.sentence === sentence,
+  )
+}
+
+/** A question for the value of a slot that the user had given. */
+type SlotQuestion = Question & { slot: string }
+
+function isForSlot(question: Question | SlotQuestion): question is SlotQuestion {
+  return 'slot' in question
+}
+
+function slotQuestionsOf({ found }: DialogueReading, { message }: Answer): SlotQuestion[] {
+  return askedSlotsOf(message)
+    .filter(({ key }) => !found.has(`slot ${key}`))
+    .map(({ sentence, key }) => ({
+      ...{ sentence, words: `slot ${key}`, keys: [key], is_settled: false, slot: key },
+    }))
+}
+
+const askedSlotsOf = remember(({ text }: Message) => readAskedSlots(sentencesOf(ownVoiceOf(text))))
+const toldSlotsOf = remember(({ text }: Message) => readToldSlots(sentencesOf(text)))
+
+/** Returns the slots of a call's arguments whose values a text of the user has. */
+function readUsedSlots(use: ToolUse, said: string): ToldSlot[] {
+  return Object.entries(argumentsOf(use)).flatMap(([name, value]) => {
+    const text = typeof value === 'string' || typeof value === 'number' ? String(value) : ''
+    const key = text.length < 2 ? undefined : slotOfName(wordsOfTool(name).join(' '))
+    return key === undefined || !mentions(said, text) ? [] : [{ key, value: text, quote: said }]
+  })
+}
+
+/** Returns the only value that the user gave for a slot, in words or as the agent used it. */
+function findToldSlot(
+  { run, dialogue, budget }: DialogueReading,
+  { at, step, message }: Answer,
+  { slot, sentence }: SlotQuestion,
+): KnownAnswer | undefined {
+  const before = dialogue.messages.slice(0, at)
+  const uses = run.tools.filter((use) => use.step !== null && use.step < step.index)
+  budget.spend(before.length * (1 + uses.length))
+  const told = before.flatMap((said, said_at) => {
+    if (said.role !== 'user' || said.is_harness === true) return []
+    const slots: ToldSlot[] = [
+      ...toldSlotsOf(said),
+      ...uses.flatMap((use) => readUsedSlots(use, said.text)),
+    ]
+    return slots.filter(({ key }) => key === slot).map((one) => ({ ...one, said, said_at }))
+  })
+  const [first] = told
+  const call = first && run.calls[first.said.call]
+  if (first === undefined || call === undefined) return undefined
+  const values = new Set(told.map(({ value }) => plainValue(value)))
+  const isShown = [...values].some((value) => plainValue(message.text).includes(value))
+  if (values.size > 1 || isShown || mentions(sentence, first.value)) return undefined
+  const { value, quote, said_at } = first
+  return { value, quote, said_at, place: placeOf(call), task_id: run.task_id }
+}
+
+function plainValue(value: string): string {
+  return value.toLowerCase().replace(/[^\p{L}\p{N}@]/gu, '')
 }
 
 /**
@@ -174,7 +259,7 @@ function isReopened(
   budget.spend(between.length + run.tools.length)
   return (
     between.some((message) => isReopening(message, question)) ||
-    agentReopens.test(answer.message.text.slice(0, reopening_chars_max)) ||
+    isReopenedBy(answer.message.text, question) ||
     run.tools.some(
       ({ thread: of, fault, step }) =>
         of === thread.index && fault !== null && step !== null && step < answer.step.index,
@@ -188,7 +273,12 @@ function isReopening({ role, text, is_harness = false }: Message, question: Ques
   if (is_harness) return false
   const said = text.slice(0, reopening_chars_max)
   if (role === 'user') return userReopens.test(said) || isChanged(said, question)
-  return role === 'tool' ? toolFails.test(said) : agentReopens.test(said)
+  return role === 'tool' ? toolFails.test(said) : isReopenedBy(said, question)
+}
+
+function isReopenedBy(text: string, question: Question | SlotQuestion): boolean {
+  const said = text.slice(0, reopening_chars_max)
+  return agentRejects.test(said) || (!isForSlot(question) && agentGoesOn.test(said))
 }
 
 /** The user begins another matter, for which the agent may ask everything again. */
@@ -219,9 +309,12 @@ const changeWords =
 const toolFails =
   /\b(?:not found|no (?:such|match|result|record|order|booking|user|customer)|invalid|does(?:n't| not) exist|unknown|error|fail(?:ed|ure)?|mismatch|denied|incorrect|expired)\b/i
 
-/** The agent says that the value did not work, or means the next one. */
-const agentReopens =
-  /\b(?:could(?:n't| not) find|can(?:'t|not) find|unable to (?:find|locate)|not found|invalid|doesn't (?:match|exist)|does not (?:match|exist)|no (?:order|booking|account|record)s?\b.{0,20}\b(?:found|with)|isn't valid|is not valid|incorrect|doesn't seem|not quite|wrong|try again|next|second|another|for the other|round|falsch|leider nicht|nochmal)\b/i
+/** The agent says that the value did not work. */
+const agentRejects =
+  /\b(?:could(?:n't| not) find|can(?:'t|not) find|unable to (?:find|locate)|not found|invalid|doesn't (?:match|exist)|does not (?:match|exist)|no (?:order|booking|account|record)s?\b.{0,20}\b(?:found|with)|isn't valid|is not valid|incorrect|doesn't seem|not quite|wrong|try again|falsch|leider nicht|nochmal)\b/i
+
+/** The agent means the next thing. */
+const agentGoesOn = /\b(?:next|second|another|for the other|round)\b/i
 
 /** Creates the finding of an answered question, which costs the user a turn. */
 export function toQuestionDraft(

@@ -1,5 +1,5 @@
+import { findSuccessClaims, mentionsFailure } from '../../provenance/text/index.ts'
 import type { Step, TaskRun, ToolUse } from '../reconstruction/index.ts'
-import { findSuccessClaims, mentionsFailure } from './answer-claims.ts'
 import { remember } from './remember.ts'
 
 /**

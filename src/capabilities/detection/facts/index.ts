@@ -1,6 +1,16 @@
 /** The front door of the facts: everything that detectors and later rooms read of a run. */
-export { findAnnouncement, findRefusal, findSuccessClaims } from './answer-claims.ts'
+
+export {
+  findPhrase,
+  getJaccard,
+  mentions,
+  ownVoiceOf,
+  sentencesOf,
+  toPlainText,
+  toTokenSet,
+} from '../../provenance/text/index.ts'
 export { findAnsweredQuestions, toQuestionDraft } from './answered-questions.ts'
+export { findSlips, type Slip } from './argument-slips.ts'
 export { type CallFault, faultOfCall, hasSucceeded, isQuota } from './call-fault.ts'
 export { findViolation, type Violation } from './declared-schema.ts'
 export {
@@ -10,7 +20,6 @@ export {
   readDialogues,
   selectEffective,
 } from './dialogues.ts'
-export { type DoneClaim, findDoneClaims, readClaimedCount } from './done-claims.ts'
 export {
   getRepetitionConfidence,
   listToolNames,
@@ -39,6 +48,7 @@ export {
   wasteOfCalls,
   wasteOfSteps,
 } from './finding-parts.ts'
+export { findLostNeeds } from './lost-needs.ts'
 export {
   asksForRepetition,
   isPaced,
@@ -47,7 +57,6 @@ export {
   isPollingUse,
   pollingSettings,
 } from './polling.ts'
-export { findPhrase, getJaccard, mentions, sentencesOf, toPlainText, toTokenSet } from './prose.ts'
 export { remember } from './remember.ts'
 export { readSeenTexts } from './seen-texts.ts'
 export { type AnswerText, answerTextOf } from './statements/answer-text.ts'

@@ -1,5 +1,5 @@
+import { ownVoiceOf, sentencesOf, wordsOf } from '../../provenance/text/index.ts'
 import type { Message } from '../reconstruction/index.ts'
-import { ownVoiceOf, sentencesOf, wordsOf } from './prose.ts'
 import { remember } from './remember.ts'
 import { readAskedKeys } from './statements/values.ts'
 

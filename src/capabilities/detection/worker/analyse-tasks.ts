@@ -41,12 +41,17 @@ export type TaskAnalysis = TaskRead & {
  * given order. Rejects with `store_unavailable`.
  */
 export async function analyseTasks(
-  ports: Pick<DetectionPorts, 'db' | 'store'>,
+  ports: Pick<DetectionPorts, 'db' | 'store' | 'calibrate'>,
   tasks: readonly TaskToAnalyse[],
 ): Promise<TaskAnalysis[]> {
   const analyses: TaskAnalysis[] = []
   for await (const read of readTasks(ports, tasks)) analyses.push(toAnalysis(read))
-  return analyses
+  const calibrated = await ports.calibrate?.(tasks[0]?.facts.project_id ?? '')
+  if (calibrated === undefined) return analyses
+  return analyses.map((one) => {
+    const findings = one.analysis.findings.map((finding) => calibrated(finding))
+    return { ...one, analysis: { ...one.analysis, findings } }
+  })
 }
 
 /**

@@ -37,7 +37,23 @@ describe('healthy twins', () => {
     // Nothing of the subject is known in that column.
     ['SKU-C costs $49.', [prices]],
     ['SKU-A costs about $49.', [prices]],
+    ['SKU-A is cheaper than the one for $49.', [prices]],
+    ['Unlike SKU-A, it costs $49.', [prices]],
+    ['Instead of SKU-A take the one at $49.', [prices]],
+    ['The next one after SKU-A costs $49.', [prices]],
+    ['Nach SKU-A kommt der Artikel für 49 $.', [prices]],
   ] as const)('%s', (answer, texts) => {
     expect(check(answer, ...texts)).toEqual([])
   })
+})
+
+it('finds the names among many with one first word', () => {
+  const rows = Array.from({ length: 3000 }, (_one, n) => `{"name":"lamp ${n}","price":${1000 + n}}`)
+  const answer = Array.from({ length: 400 }, (_one, n) => `The lamp ${n} is there.`).join(' ')
+  const index = indexSeen([{ source: 'tool', text: `[${rows.join(',')}]` }])
+  const { subjects } = index
+  const found = subjects.mentionsIn(answer, [0, answer.length])
+  expect(found.map(({ label }) => label)).toEqual(
+    Array.from({ length: 400 }, (_one, n) => `lamp ${n}`),
+  )
 })

@@ -28,6 +28,7 @@ export function findOtherSubject(
   if (named === undefined || !isOneSubject(mentions) || isPartOfName(text, value)) return undefined
   if (places.some((place) => subjects.isOf(place, named))) return undefined
   const said = text.slice(...part)
+  if (contrast.test(said)) return undefined
   for (const place of places) {
     const own = subjects.inColumn(place, named)
     if (own === undefined || own.value.normal === value.normal) continue
@@ -37,6 +38,10 @@ export function findOtherSubject(
   }
   return undefined
 }
+
+/** Words that set a subject against another one, or go on to the next of a series. */
+const contrast =
+  /(?<!\p{L})(?:than|unlike|instead|rather|compared|versus|vs|whereas|while|but|not|other|another|next|follow\p{L}*|previous|after|before|als|statt|anders|sondern|während|nächste\p{L}*|nach|vor|que|au lieu|contrairement|mais|suivant\p{L}*|après|avant|en vez|sino|pero|siguiente|después|antes)(?!\p{L})|比|不是|下一|より|ではなく|次の/iu
 
 /** The number of `AB 412` and of `Avenue Brugmann 402` is a part of a name. */
 function isPartOfName(text: string, { at: [start], kind }: Value): boolean {

@@ -129,6 +129,9 @@ function keysOf(value: Value): (readonly [key: string, n: number])[] {
   const years = days.flatMap(({ year }) => (year === undefined ? [] : [['year', year] as const]))
   const dayKeys = days.flatMap(({ day }) => (day === undefined ? [] : [['day', day] as const]))
   if (amount === undefined) {
+    // A day without separators may also be a number.
+    const n = Number(text)
+    if (/^\d{8}$/.test(text)) return [...years, ...dayKeys, ['', n], ['written', n]]
     return [...years, ...dayKeys, ...numbersInside(value).map((n) => ['inside', n] as const)]
   }
   const { readings, written, unit } = amount

@@ -18,7 +18,8 @@ export class Subjects {
   readonly #byRecord = new Map<string, Seen[]>()
   readonly #labels = new Map<string, Set<string>>()
   readonly #ofRecord = new Map<string, Set<string>>()
-  readonly #byFirstWord = new Map<string, string[]>()
+  /** Names by their first word, and by their length. */
+  readonly #byFirstWord = new Map<string, Map<number, Set<string>>>()
   readonly #byValue = new Map<string, Seen[]>()
 
   constructor(values: readonly Seen[]) {
@@ -27,9 +28,9 @@ export class Subjects {
       if (records.size > records_max || this.#byRecord.size < 2) continue
       for (const record of records) add(this.#ofRecord, record, label)
       const word = firstWord.exec(label)?.[0] ?? ''
-      const known = this.#byFirstWord.get(word)
-      if (known === undefined) this.#byFirstWord.set(word, [label])
-      else known.push(label)
+      const known = this.#byFirstWord.get(word) ?? new Map<number, Set<string>>()
+      this.#byFirstWord.set(word, known)
+      known.set(label.length, (known.get(label.length) ?? new Set()).add(label))
     }
   }
 
@@ -51,9 +52,12 @@ export class Subjects {
     for (const { index, 0: word } of lower.matchAll(words)) {
       const at = start + index
       if (found.some((one) => at < one.at[1])) continue
-      const label = (this.#byFirstWord.get(word) ?? [])
-        .filter((one) => lower.startsWith(one, index) && isEnd(lower[index + one.length]))
-        .sort((a, b) => b.length - a.length)[0]
+      const label = [...(this.#byFirstWord.get(word) ?? [])]
+        .toSorted(([one], [other]) => other - one)
+        .flatMap(([length, names]) => {
+          const said = lower.slice(index, index + length)
+          return names.has(said) && isEnd(lower[index + length]) ? [said] : []
+        })[0]
       const records = label === undefined ? undefined : this.#labels.get(label)
       if (label === undefined || records === undefined) continue
       found.push({ label, at: [at, at + label.length], records })

@@ -98,3 +98,88 @@ test('corrected later, it is recovered', () => {
     .assistant('I am sorry: it is 4711.')
   expect(foundBy(contradictedFact, run)).toMatchObject([{ recovered: true, severity: 'low' }])
 })
+
+const booked = (said: readonly string[], call: Record<string, unknown>) =>
+  said
+    .reduce(
+      (run, text, at) => (at === 0 ? run : run.assistant('I see.')).user(text),
+      agentRun(said.join() + JSON.stringify(call), { tools: ['book'] }),
+    )
+    .tool({ name: 'book', args: call }, 'ok')
+    .assistant('Done.')
+
+describe('an argument that differs from the only value', () => {
+  test.each([
+    [['I moved in on 1 June 2025.'], { date: '2025-07-01' }],
+    [['Lyon on 9 September', "sorry it's the 19th of course!", 'yes'], { date: '2026-09-09' }],
+    [['the 08:04 train'], { time: '08:34' }],
+    [['mail joy@post.example'], { email: 'jay@post.example' }],
+    [['ring 0171 555 2030'], { phone: '0171 555 2039' }],
+    [['send it to Elm Road 12'], { street: 'Elm Road 21' }],
+    [['From Gatwick, not Heathrow.'], { from: 'Heathrow' }],
+    [['send 450 to Pohl'], { amount: 540 }],
+  ])('%j %j', (said, call) => {
+    expect(foundBy(contradictedFact, booked(said, call))).toMatchObject([{ severity: 'medium' }])
+  })
+
+  test.each([
+    [['I moved in on 1 June 2025.'], { date: '2025-06-01' }],
+    [['I moved in two weeks ago, today is 15 June 2025'], { date: '2025-06-01' }],
+    [['12 to 15 June'], { from: '2025-06-12' }],
+    [['Lyon on 9 September', 'and the 12th?', 'then the 9th'], { date: '2026-09-09' }],
+    [['ring 0171 555 2030'], { phone: '+441715552030' }],
+    [['send the rent, 450, plus 90'], { amount: 540 }],
+    [['an invoice for customer 12'], { amount: 80 }],
+    [['Heathrow, or not Heathrow if Gatwick is cheaper'], { from: 'Heathrow' }],
+    [['at 4pm'], { time: '16:00' }],
+  ])('healthy: %j %j', (said, call) => {
+    expect(foundBy(contradictedFact, booked(said, call))).toEqual([])
+  })
+})
+
+const turned = (result: string, first: string, then: string, between = 'sure?') =>
+  agentRun(first + then, { tools: ['look'] })
+    .user('How is it?')
+    .tool({ name: 'look', args: { q: 1 } }, result)
+    .assistant(first)
+    .user(between)
+    .assistant(then)
+
+describe('an answer that says the opposite', () => {
+  test.each([
+    ['dogs allowed', 'Dogs are allowed.', "I'm sorry, dogs are not allowed at our hotel."],
+    ['12', 'The lamp is in stock.', "I'm afraid the lamp is out of stock."],
+    ['free', 'Die Kündigung ist kostenlos.', 'Die Kündigung ist leider nicht kostenlos.'],
+    ['refundable', 'FLEX is refundable until departure.', 'FLEX is non-refundable.'],
+    [
+      '4',
+      'With Max four devices can watch at the same time.',
+      'Max allows two devices at the same time.',
+    ],
+  ])('%s: %s %s', (result, first, then) => {
+    expect(foundBy(contradictedFact, turned(result, first, then))).toMatchObject([
+      { severity: 'low' },
+    ])
+  })
+
+  test.each([
+    ['x', 'Dogs are allowed.', 'Dogs are not allowed in the restaurant.'],
+    ['x', 'FLEX is refundable until departure.', 'After departure FLEX is not refundable.'],
+    ['x', "You don't need a visa for 10 days.", 'For 20 days you need a visa.'],
+    ['x', 'K1 has a lift.', 'K2 has no lift.'],
+    ['x', 'Parking is free for guests.', "For visitors parking isn't free."],
+    ['code LV3', 'The code is LV3.', 'The code is RV3.'],
+  ])('healthy: %s %s %s', (result, first, then) => {
+    expect(foundBy(contradictedFact, turned(result, first, then))).toEqual([])
+  })
+
+  test('is silent when a tool told something new', () => {
+    const run = agentRun('learnt', { tools: ['look'] })
+      .user('Is it there?')
+      .assistant('The lamp is in stock.')
+      .user('Buy it.')
+      .tool({ name: 'look', args: { q: 1 } }, '{"stock":0}')
+      .assistant('The lamp is out of stock.')
+    expect(foundBy(contradictedFact, run)).toEqual([])
+  })
+})

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { isTurned, readAssertions } from '../../../provenance/text/index.ts'
 import type { Detector, FindingDraft, MemoryEntry, WorkBudget } from '../../contract.ts'
 import {
   type Answer,
@@ -8,12 +9,15 @@ import {
   factKey,
   factValueOf,
   findPhrase,
+  findSlips,
   isCompatible,
   mentions,
+  ownVoiceOf,
   placeOf,
   readDialogues,
   readValue,
   remember,
+  type Slip,
   sentencesOf,
   toContextDraft,
 } from '../../facts/index.ts'
@@ -26,14 +30,28 @@ export const contradictedFact: Detector<typeof settings> = {
   name: 'contradicted_fact',
   kind: 'context',
   types: ['contradicted_fact'],
-  version: 2,
+  version: 3,
   needs: ['texts', 'history'],
   settings,
   detect(run, _settings, budget, prior) {
     return readDialogues(run, prior).dialogues.flatMap((dialogue) => {
       const courses = new Map<string, FactCourse>()
       for (const answer of dialogue.answers) addClaims(run, { dialogue, answer, courses }, budget)
-      return [...courses.values()].flatMap((course) => toFindings(run, course))
+      const used = new Set([...courses.values()].map(({ wrong }) => wrong[0]?.answer.step.index))
+      const slips = dialogue.answers
+        .filter(({ step }) => step.tools.length > 0 && !used.has(step.index))
+        .flatMap((answer) => {
+          budget.spend(answer.at + run.tools.length)
+          return findSlips(run, answer.step, dialogue.messages.slice(0, answer.at))
+            .slice(0, 1)
+            .map((slip) => toSlipFinding(run, answer, slip))
+        })
+      const turns = findTurns(run, dialogue, budget)
+      return [
+        ...[...courses.values()].flatMap((course) => toFindings(run, course)),
+        ...slips,
+        ...turns,
+      ]
     })
   },
 }
@@ -147,6 +165,70 @@ function toFindings(run: TaskRun, { wrong, isRight }: FactCourse): FindingDraft[
       },
     }),
   ]
+}
+
+/** Finds answers that say the opposite of what was said, though the agent learnt nothing new. */
+function findTurns(run: TaskRun, dialogue: Dialogue, budget: WorkBudget): FindingDraft[] {
+  return dialogue.answers.flatMap(({ message, step, call, at }) => {
+    if (step.tools.length > 0 || step.is_partial) return []
+    const before = dialogue.messages.slice(Math.max(0, at - messages_before_max), at)
+    const learnt = before.findLastIndex(({ role }) => role === 'tool')
+    const known = before.filter(({ role }, index) => role !== 'assistant' || index > learnt)
+    budget.spend(known.length)
+    const turn = findTurn(message, known)
+    if (turn === undefined) return []
+    const original = placeOf(run.calls[turn.earlier.call] ?? call)
+    return [
+      toContextDraft(run, {
+        ...{ type: 'contradicted_fact', severity: 'low', topic: `turn:${turn.sentence}`, original },
+        summary: `The agent says "${turn.sentence}"; before, it was said: ${turn.said}`,
+        original_context: turn.said,
+        violation: turn.sentence,
+        ...{ steps: [step.index], begins_at: placeOf(call), recovered: false, confidence: 0.6 },
+        evidence: { said_by: turn.earlier.role, said_in_task: run.task_id },
+      }),
+    ]
+  })
+}
+
+const messages_before_max = 40
+
+/** A sentence of an answer, and the opposite one that was said before. */
+type Turn = { earlier: Message; said: string; sentence: string }
+
+function findTurn(answer: Message, before: readonly Message[]): Turn | undefined {
+  const isTold = (number: string) => before.some(({ text }) => mentions(text, number))
+  for (const now of assertionsOf(answer)) {
+    for (const earlier of before) {
+      if (earlier.role === 'user') continue
+      const then = assertionsOf(earlier).find((one) => isTurned(now, one, isTold))
+      if (then !== undefined) return { earlier, said: then.sentence, sentence: now.sentence }
+    }
+  }
+  return undefined
+}
+
+const assertionsOf = remember(({ text }: Message) => readAssertions(sentencesOf(ownVoiceOf(text))))
+
+/** Creates the finding of an argument that differs from what the user said. */
+function toSlipFinding(run: TaskRun, { step, call }: Answer, slip: Slip): FindingDraft {
+  const { key, value, said, quote, use } = slip
+  const original = run.calls[said.call] ?? call
+  return toContextDraft(run, {
+    type: 'contradicted_fact',
+    severity: 'medium',
+    topic: `argument:${key}=${value}`,
+    summary: `The agent calls "${use.name}" with "${value}" as the ${key}; the user had said: ${quote}`,
+    original_context: quote,
+    violation: `${key}: ${value}`,
+    original: placeOf(original),
+    steps: [step.index],
+    begins_at: placeOf(call),
+    is_waste: true,
+    recovered: false,
+    confidence: 0.8,
+    evidence: { fact: key, claimed: value, said_by: 'user' },
+  })
 }
 
 /** A value in an answer or a call that contradicts a stated one. */

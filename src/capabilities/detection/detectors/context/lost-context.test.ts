@@ -228,3 +228,138 @@ test('the minimum confidence is a setting', () => {
   const run = answered('Never use the word "cheap".', 'Yes.', 'It is cheap.')
   expect(foundBy(lostContext, run, { confidence_min: 0.99 })).toEqual([])
 })
+
+/** What the user says, a look at it, the user's next words, and the agent's second answer. */
+const again = (said: string, look: Record<string, unknown>, then: string, asks: string) =>
+  agentRun(said + asks, { tools: ['look'] })
+    .user(said)
+    .tool({ name: 'look', args: look }, '{"state":"active"}')
+    .assistant('It is active.')
+    .user(then)
+    .assistant(asks)
+
+describe('a value that the user gave and the agent used', () => {
+  test.each([
+    [
+      'Order 77120 is broken',
+      { id: '77120' },
+      'refund pls',
+      'Could you share your order number again?',
+    ],
+    [
+      'mail is rosa@post.example',
+      { m: 1 },
+      'Mill Lane 4',
+      'And which e-mail are you registered with?',
+    ],
+    [
+      'My policy is HX-20931.',
+      { p: 1 },
+      'nobody hurt',
+      "To file it I'd need your policy number, please.",
+    ],
+    [
+      'a/c 5520 7781, raise my limit',
+      { a: 1 },
+      'Yes.',
+      "I'll just need your account number to proceed.",
+    ],
+    ['Hello, this is Priya Nair.', { q: 1 }, 'please', 'What name should I put it under?'],
+    [
+      'Kundennummer 88123',
+      { nr: '88123' },
+      'ja',
+      'Können Sie mir bitte noch einmal Ihre Kundennummer mitteilen?',
+    ],
+    [
+      'mon colis FR55120',
+      { colis: 'FR55120' },
+      'bon',
+      'Pourriez-vous me communiquer votre numéro de colis ?',
+    ],
+    [
+      'contrato 558-201',
+      { contrato: '558-201' },
+      'sí',
+      '¿Me indica su número de contrato, por favor?',
+    ],
+    ['我的订单 A-9912', { q: 1 }, '好', '请提供您的订单号。'],
+  ])('is asked for again: %s', (said, look, then, asks) => {
+    expect(foundBy(lostContext, again(said, look, then, asks))).toMatchObject([
+      { severity: 'medium', type: 'lost_context' },
+    ])
+  })
+
+  test.each([
+    [
+      'Order 77120 is broken',
+      { id: '77120' },
+      'and more',
+      'What is the number of the other order?',
+    ],
+    ['My policy is HX-20931.', { p: 1 }, 'ok', "What is the other driver's policy number?"],
+    ['this is Priya Nair', { q: 1 }, 'my husband comes', "What is your husband's name?"],
+    ['my email is kim@post.example', { q: 1 }, 'ok', 'Shall I send it by e-mail?'],
+    ["I don't know my order number", { q: 1 }, 'ok', 'What is your order number?'],
+  ])('is not asked for: %s %j %s %s', (said, look, then, asks) => {
+    expect(foundBy(lostContext, again(said, look, then, asks))).toEqual([])
+  })
+})
+
+/** A wish, a list, the user's last words, and the call that chooses. */
+const chosen = (wish: string, list: string, last: string, call: Record<string, unknown>) =>
+  agentRun(wish + last + JSON.stringify(call), { tools: ['find', 'book'] })
+    .user(wish)
+    .tool({ name: 'find', args: { q: 'all' } }, list)
+    .assistant('There are two.')
+    .user(last)
+    .tool({ name: 'book', args: call }, 'ok')
+    .assistant('Booked.')
+
+const rooms =
+  '[{"id":"r1","area":"terrace","price":145,"pets":false},{"id":"r2","area":"indoors","price":110,"pets":true}]'
+const diets = 'm1: Nuts & seeds muesli, 4.10\nm2: Fruit muesli, 3.90'
+
+describe('what the user needs, of the things in a list', () => {
+  test.each([
+    ['It must be inside, pollen!', rooms, 'take one', 'r1'],
+    ['At most 120 a night.', rooms, 'take one', 'r1'],
+    ["I mustn't spend more than 120.", rooms, 'take one', 'r1'],
+    ['My son has a nut allergy.', diets, 'pick one', 'm1'],
+    ['We need a room with pets.', rooms, 'take one', 'r1'],
+  ])('is lost: %s', (wish, list, last, id) => {
+    const [found] = foundBy(lostContext, chosen(wish, list, last, { id }))
+    expect(found).toMatchObject({ severity: 'medium', evidence: { original_context: wish } })
+  })
+
+  test.each([
+    ['It must be inside, pollen!', rooms, 'take one', 'r2'],
+    ['It must be inside, pollen!', rooms, 'then the terrace', 'r1'],
+    ['About 120 a night.', rooms, 'take one', 'r1'],
+    ['Inside would be nice.', rooms, 'take one', 'r1'],
+    ["I don't need it inside.", rooms, 'take one', 'r1'],
+    ['At most 120 a night.', rooms, "I'll pay more", 'r1'],
+  ])('is kept: %s, %s', (wish, list, last, id) => {
+    expect(foundBy(lostContext, chosen(wish, list, last, { id }))).toEqual([])
+  })
+
+  const forbidden = (said: string, then: string) =>
+    agentRun(said + then, { tools: ['cancel_order'] })
+      .user(said)
+      .assistant('I see.')
+      .user(then)
+      .tool({ name: 'cancel_order', args: { id: 5 } }, 'ok')
+      .assistant('So.')
+
+  test('a call that the user forbade, until the user asks for it', () => {
+    const run = forbidden("Whatever you do, don't cancel it.", 'fix that')
+    expect(foundBy(lostContext, run)).toMatchObject([{ severity: 'medium' }])
+    for (const [said, then] of [
+      ["Don't cancel it.", 'ok then do cancel'],
+      ["Don't cancel it if it was shipped.", 'fix that'],
+      ["I can't cancel it myself.", 'fix that'],
+    ] as const) {
+      expect(foundBy(lostContext, forbidden(said, then))).toEqual([])
+    }
+  })
+})

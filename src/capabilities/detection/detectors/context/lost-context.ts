@@ -7,6 +7,7 @@ import {
   checkAnswer,
   type Dialogue,
   findAnsweredQuestions,
+  findLostNeeds,
   holdsFor,
   isAbout,
   lifts,
@@ -29,12 +30,15 @@ const settings = z.strictObject({
     .describe('Minimum confidence of a broken rule.'),
 })
 
-/** Finds broken rules, and facts that the agent asks for although the user stated them. */
+/**
+ * Finds broken rules, facts that the agent asks for although the user stated them, and calls against
+ * what the user needs.
+ */
 export const lostContext: Detector<typeof settings> = {
   name: 'lost_context',
   kind: 'context',
   types: ['lost_context'],
-  version: 2,
+  version: 3,
   needs: ['texts', 'history'],
   settings,
   detect(run, { confidence_min }, budget, prior) {
@@ -44,7 +48,11 @@ export const lostContext: Detector<typeof settings> = {
       ),
     )
     const repeated = findAnsweredQuestions(run, budget, prior).filter(({ was_asked }) => !was_asked)
-    return [...broken, ...repeated.map((again) => toQuestionDraft(run, 'lost_context', again))]
+    return [
+      ...broken,
+      ...repeated.map((again) => toQuestionDraft(run, 'lost_context', again)),
+      ...findLostNeeds(run, budget),
+    ]
   },
 }
 

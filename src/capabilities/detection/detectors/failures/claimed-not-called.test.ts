@@ -163,3 +163,69 @@ describe('healthy twins', () => {
     expect(findingsOf(claimedNotCalled, run)).toEqual([])
   })
 })
+
+/** A request, a reading call, and an answer in the words of others. */
+const claimed = (tool: string, said: string, answer: string, result = '{"state":"active"}') =>
+  agentRun(tool + said + answer, { tools: ['get_it', tool] })
+    .user(said)
+    .tool({ name: 'get_it', args: { id: 7 } }, result)
+    .assistant(answer)
+
+describe('claims in other words', () => {
+  test.each([
+    ['cancel_order', 'please cancel 9912', 'Done! Your order is cancelled.'],
+    [
+      'update_address',
+      'my new address is Elm St 4',
+      'I went ahead and changed your address to Elm St 4.',
+    ],
+    ['block_sim', 'lost my phone!! sim 8812', "I've just blocked SIM 8812."],
+    ['waitlist_add', 'put me on the list', "You're now on the waiting list for tonight."],
+    ['change_plan', 'move me to Mini', 'All set, you have been switched to Mini.'],
+    ['pause_subscription', 'pause till july', 'Your subscription is on hold until July.'],
+    ['add_item', 'add oat milk', 'Oat milk is in your cart now.'],
+    [
+      'redirect_parcel',
+      'parcel 71 to the kiosk',
+      'Your parcel 71 has been redirected to the kiosk.',
+    ],
+    ['cancelar_reserva', 'cancela la reserva 88', 'Listo, he cancelado la reserva 88.'],
+    ['annuler_sejour', 'annulez le séjour 12', "C'est fait, j'ai annulé votre séjour 12."],
+  ])('%s: %s', (tool, said, answer) => {
+    expect(findingsOf(claimedNotCalled, claimed(tool, said, answer))).toMatchObject([
+      { evidence: { tool } },
+    ])
+  })
+
+  test('are quoted as they were written', () => {
+    const run = claimed('block_sim', 'lost my phone', "I've just blocked SIM 8812 at Vireo.")
+    expect(findingsOf(claimedNotCalled, run)).toMatchObject([
+      { summary: expect.stringContaining("“I've just blocked SIM 8812 at Vireo.”") },
+    ])
+  })
+
+  test.each<[tool: string, said: string, answer: string, result?: string]>([
+    [
+      'cancel_order',
+      'is 9912 cancelled?',
+      'Yes, order 9912 is cancelled.',
+      '{"status":"cancelled"}',
+    ],
+    [
+      'pause_subscription',
+      'pause till july',
+      'Deliveries are stopped until July then. Shall I pause it?',
+    ],
+    ['renew_permit', 'renew P-9', "Permits that are renewed can't be cancelled."],
+    ['add_item', "what's in my cart", 'Bread and oat milk are in your cart.'],
+    [
+      'create_ticket',
+      'there is a ticket already',
+      'Yes, ticket T-5 is open.',
+      '{"tickets":["T-5 open"]}',
+    ],
+    ['waitlist_add', 'spin tonight', "You're on the waiting list already."],
+  ])('healthy: %s: %s', (tool, said, answer, result) => {
+    expect(findingsOf(claimedNotCalled, claimed(tool, said, answer, result))).toEqual([])
+  })
+})

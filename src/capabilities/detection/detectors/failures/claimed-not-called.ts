@@ -1,5 +1,13 @@
 import { z } from 'zod'
 import {
+  asWritten,
+  type DoneClaim,
+  findDoneClaims,
+  isChangeVerb,
+  readClaimedCount,
+  verbsLike,
+} from '../../../provenance/text/index.ts'
+import {
   type Detector,
   type FindingDraft,
   historyDroppedReason,
@@ -9,16 +17,15 @@ import {
   argumentsOf,
   callOf,
   cutText,
-  type DoneClaim,
   effectOfTool,
-  findDoneClaims,
+  isReadingName,
   natureOfTool,
   noWaste,
   placesOfSteps,
   placesOfUses,
-  readClaimedCount,
   remember,
   toFailureDraft,
+  toTokenSet,
   turnsOf,
   usesOfSteps,
   wordsOfTool,
@@ -36,7 +43,7 @@ export const claimedNotCalled: Detector<typeof settings> = {
   name: 'claimed_not_called',
   kind: 'failure',
   types: ['claimed_not_called'],
-  version: 1,
+  version: 2,
   needs: ['texts', 'arguments', 'history'],
   settings,
   detect(run, _settings, budget) {
@@ -85,7 +92,7 @@ function findShortfall(run: TaskRun, step: Step, { claim, before }: CheckedClaim
   return [
     toFinding(run, step, {
       ...{ claim, tool, uses: about, confidence: 0.8 },
-      summary: `The answer says that ${claimed.count} ${claimed.noun} were dealt with (“${cutText(claim.sentence, quote_chars_max)}”), but “${tool}” was called for ${count}.`,
+      summary: `The answer says that ${claimed.count} ${claimed.noun} were dealt with (“${quoteOf(step, claim)}”), but “${tool}” was called for ${count}.`,
     }),
   ]
 }
@@ -93,19 +100,27 @@ function findShortfall(run: TaskRun, step: Step, { claim, before }: CheckedClaim
 /** Finds a claimed action whose tool is declared and was never called. */
 function findAbsence(run: TaskRun, step: Step, { claim, before }: CheckedClaim): FindingDraft[] {
   const declared = callOf(run, step)?.tools?.map(({ name }) => name) ?? []
-  const tools = declared.filter((name) => isToolOf(name, claim))
+  const request = readRequest(run, step)
+  const tools = declared.filter((name) => isToolOf(name, claim, request))
   const [tool] = tools
   if (tool === undefined) return findUncheckedClaim(run, step, { claim, before })
-  if (before.some((use) => mayHaveDone(use, claim)) || isStated(run, step, claim)) return []
-  if (givesText(step, claim)) return []
+  if (isOffer.test(step.text ?? '') || givesText(step, claim)) return []
+  const turn = usesOfTurn(run, step)
+  if (turn.some(isChange) || before.some((use) => mayHaveDone(use, claim, tool))) return []
+  if (isStated(run, step, claim)) return []
+  const isSure = claim.form === 'own' && claim.verb !== '' && wordsOfTool(tool).includes(claim.verb)
   return [
     toFinding(run, step, {
-      ...{ claim, tool, uses: [], confidence: claim.isOwn ? 0.85 : 0.75 },
-      severity: isTurnWithoutCalls(run, step) ? 'medium' : 'low',
-      summary: `The answer claims an action (“${cutText(claim.sentence, quote_chars_max)}”), but “${tool}” was never called.`,
+      ...{ claim, tool, uses: [], confidence: isSure ? 0.85 : 0.75 },
+      severity: turn.length === 0 && (isSure || request !== undefined) ? 'medium' : 'low',
+      summary: `The answer claims an action (“${quoteOf(step, claim)}”), but “${tool}” was never called.`,
     }),
   ]
 }
+
+/** An answer that asks for consent to the action has not taken it. */
+const isOffer =
+  /\b(?:shall i|should i|would you like me|do you want me|may i|soll ich|voulez-vous que|quiere que)\b/i
 
 /**
  * Finds a claim to have checked something whose tool was never called: all nouns of its name are in
@@ -116,7 +131,7 @@ function findUncheckedClaim(
   step: Step,
   { claim, before }: CheckedClaim,
 ): FindingDraft[] {
-  if (!claim.isOwn || claim.verb !== 'check') return []
+  if (claim.form !== 'own' || claim.verb !== 'check') return []
   const declared = callOf(run, step)?.tools ?? []
   const tool = declared.find(({ name }) => {
     const nouns = wordsOfTool(name).filter((word) => word.length > 3 && !general.has(word))
@@ -130,7 +145,7 @@ function findUncheckedClaim(
   return [
     toFinding(run, step, {
       ...{ claim, tool: tool.name, uses: [], confidence: 0.6, severity: 'low' },
-      summary: `The answer says that something was checked (“${cutText(claim.sentence, quote_chars_max)}”), but “${tool.name}” was never called.`,
+      summary: `The answer says that something was checked (“${quoteOf(step, claim)}”), but “${tool.name}” was never called.`,
     }),
   ]
 }
@@ -142,18 +157,92 @@ const general = new Set(
   ),
 )
 
-/** Tells whether a tool takes the claimed action: its verb, and a noun of its name in the sentence. */
-function isToolOf(name: string, { verb, sentence }: DoneClaim): boolean {
-  const words = wordsOfTool(name)
-  if (!words.includes(verb) || !natureOfTool(name).isEffect) return false
-  const nouns = words.filter((word) => word !== verb && word.length > 2)
-  return nouns.length === 0 || nouns.some((noun) => sentence.includes(noun.slice(0, stem_chars)))
+/** Words of the request that an answer follows: of the user, and of what the user agreed to. */
+type Request = { words: ReadonlySet<string>; isConsent: boolean }
+
+/** Returns what the user last asked for; undefined for a question. */
+function readRequest(run: TaskRun, step: Step): Request | undefined {
+  const said = run.messages.filter(({ call, role }) => call <= step.call && role !== 'tool')
+  const at = said.findLastIndex(({ role }) => role === 'user')
+  const text = said[at]?.text ?? ''
+  if (/[?？]/.test(text) || askingStart.test(text)) return undefined
+  const isConsent = consent.test(text)
+  const before = isConsent ? said.slice(0, at).findLast(({ step: of }) => of !== null) : undefined
+  return { words: toTokenSet(`${text} ${before?.text ?? ''}`), isConsent }
 }
 
-/** Tells whether a call can be the claimed action, under any name: a change of the same turn too. */
-function mayHaveDone(use: ToolUse, { verb }: DoneClaim): boolean {
+const askingStart =
+  /^\W*(?:what|when|where|who|which|how|is|are|was|did|does|has|wann|wo|was|cuándo|quand)\b/i
+const consent =
+  /^\W*(?:yes|yep|yeah|ok|okay|sure|please|go|do it|fine|perfect|great|confirm|ja|gern|bitte|oui|sí|si|vale|claro|是|はい)(?![\p{L}\p{N}])/iu
+
+/**
+ * Tells whether a tool takes the claimed action. Its verb and a noun of its name are in the sentence;
+ * or the user asked for it, and the answer says of this thing, or of nothing else, that it is done.
+ */
+function isToolOf(name: string, claim: DoneClaim, request: Request | undefined): boolean {
+  const words = wordsOfTool(name)
+  const { verb, sentence, form } = claim
+  if (!isEffectName(name)) return false
+  const like = verbsLike(verb)
+  const nouns = words.filter((word) => word.length > 2 && !like.has(word) && !isChangeVerb(word))
+  const isNamed = nouns.some((noun) => sentence.includes(noun.slice(0, stem_chars)))
+  if (verb !== '' && words.includes(verb) && form !== 'state') {
+    if (nouns.length === 0 || isNamed) return true
+  }
+  if (
+    request === undefined ||
+    !(isAsked(words, request) || (request.isConsent && words.includes(verb)))
+  )
+    return false
+  if (verb === '') return claim.participle !== '' || isNamed
+  if (!words.some((word) => like.has(word) || isSameStem(word, claim.participle))) return false
+  return isNamed || form === 'own' || isSubject(claim, request)
+}
+
+/** Tells whether the user asked for what a tool does: by its verb, or by one like it. */
+function isAsked(words: readonly string[], { words: said }: Request): boolean {
+  return words.some((word) => {
+    if (!isChangeVerb(word)) return [...said].some((other) => isSameStem(word, other))
+    const like = verbsLike(word)
+    return [...said].some((other) => like.has(other) || isSameStem(word, other))
+  })
+}
+
+/** Tells whether a passive claim is about the user, about nothing, or about what was asked for. */
+function isSubject({ subject }: DoneClaim, request: Request): boolean {
+  const words = [...toTokenSet(subject)].filter(
+    (word) => !/^(?:your|the|that|this|it|ihre?|votre|su|la|le)$/.test(word),
+  )
+  return words.length === 0 || words.some((word) => word === 'you' || request.words.has(word))
+}
+
+function isSameStem(word: string, other: string): boolean {
+  return word.length >= stem_chars && other.slice(0, stem_chars) === word.slice(0, stem_chars)
+}
+
+/** Tells whether a tool's name is that of a change, also with a verb of another language. */
+function isEffectName(name: string): boolean {
+  const words = wordsOfTool(name)
+  if (natureOfTool(name).isEffect) return true
+  return (
+    !isReadingName(name) &&
+    !natureOfTool(`${name}_`).isEnd &&
+    !asking.has(words.at(-1) ?? '') &&
+    words.some(isChangeVerb)
+  )
+}
+
+const asking = new Set(
+  'status list search history preview quote lookup count info details'.split(' '),
+)
+
+/** Tells whether an earlier call can be the claimed action, under any name. */
+function mayHaveDone(use: ToolUse, { verb }: DoneClaim, tool: string): boolean {
   const words = wordsOfTool(use.name)
-  return words.includes(verb) || isChange(use) || words.some((word) => carriers.has(word))
+  const like = verbsLike(verb)
+  if (use.name === tool || words.some((word) => like.has(word) || carriers.has(word))) return true
+  return isChange(use) && (verb === '' || !words.some(isChangeVerb))
 }
 
 /** Words of tools that hand a task to others. */
@@ -161,11 +250,11 @@ const carriers = new Set(
   'delegate delegation agent subagent assistant task dispatch invoke workflow handover'.split(' '),
 )
 
-function isTurnWithoutCalls(run: TaskRun, step: Step): boolean {
+function usesOfTurn(run: TaskRun, step: Step): readonly ToolUse[] {
   const turn = run.threads
     .flatMap((thread) => turnsOf(run, thread))
     .find((steps) => steps.includes(step))
-  return turn !== undefined && usesOfSteps(run, turn).length === 0
+  return turn === undefined ? [] : usesOfSteps(run, turn)
 }
 
 /** Tells whether the answer itself has the text that it says was made: “a plan for you: day 1 …”. */
@@ -186,7 +275,9 @@ function isChange(use: ToolUse): boolean {
 }
 
 /** Tells whether a tool's result, the history, the system or the user said that it was done. */
-function isStated(run: TaskRun, step: Step, { participle, isOwn }: DoneClaim): boolean {
+function isStated(run: TaskRun, step: Step, { participle, form, verb }: DoneClaim): boolean {
+  const isOwn = form === 'own'
+  if (verb === '') return false
   const said = run.messages.filter(
     (message) =>
       message.call <= step.call && (message.role !== 'assistant' || message.step === null),
@@ -251,6 +342,10 @@ function toStem(word: string): string {
 
 const quote_chars_max = 120
 
+function quoteOf({ text }: Step, { sentence }: DoneClaim): string {
+  return cutText(asWritten(text ?? '', sentence), quote_chars_max)
+}
+
 type Unmet = Pick<FindingDraft, 'summary' | 'confidence'> & {
   claim: DoneClaim
   tool: string
@@ -273,7 +368,11 @@ function toFinding(
     ...{ start_step: step.index, end_step: step.index },
     places: [...(place === undefined ? [] : [place]), ...placesOfUses(uses)],
     waste: noWaste,
-    evidence: { claim: cutText(claim.sentence), tool, calls: uses.length },
+    evidence: {
+      claim: cutText(asWritten(step.text ?? '', claim.sentence)),
+      tool,
+      calls: uses.length,
+    },
   })
 }
 

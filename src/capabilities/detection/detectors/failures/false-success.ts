@@ -1,8 +1,8 @@
 import { z } from 'zod'
+import { asWritten, findSuccessClaims } from '../../../provenance/text/index.ts'
 import type { Detector, FindingDraft, Severity } from '../../contract.ts'
 import {
   cutText,
-  findSuccessClaims,
   limitGuess,
   natureOfTool,
   placesOfSteps,
@@ -123,14 +123,14 @@ function toFindings(
     severity: limitGuess(weighSeverity(severity, claim, failed), faults),
     recovered,
     began: said ?? failed.asked_by,
-    summary: `The answer claims success (“${cutText(claim, quote_chars_max)}”) though “${failed.name}” failed.`,
+    summary: `The answer claims success (“${cutText(asWritten(step.text ?? '', claim), quote_chars_max)}”) though “${failed.name}” failed.`,
     start_step: step.index,
     end_step: step.index,
     places: [...(said === undefined ? [] : [said]), ...placesOfUses(faults)],
     waste: wasteOfSteps(run, recovered ? [] : [step.index]),
     confidence: severity === 'high' ? 0.9 : 0.7,
     evidence: {
-      claim: cutText(claim),
+      claim: cutText(asWritten(step.text ?? '', claim)),
       tool: failed.name,
       failed_step: failed.step,
       arguments: cutText(failed.arguments ?? ''),

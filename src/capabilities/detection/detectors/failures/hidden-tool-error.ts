@@ -1,11 +1,11 @@
 import { z } from 'zod'
 import { objectFrom, parsedJson } from '../../../../kernel/json-values.ts'
+import { findSuccessClaims } from '../../../provenance/text/index.ts'
 import type { Detector, FindingDraft } from '../../contract.ts'
 import {
   argumentsOf,
   cutText,
   effectOfTool,
-  findSuccessClaims,
   natureOfTool,
   noWaste,
   placesOfSteps,

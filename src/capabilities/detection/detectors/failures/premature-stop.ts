@@ -1,9 +1,9 @@
 import { z } from 'zod'
+import { findAnnouncement } from '../../../provenance/text/index.ts'
 import type { Detector, FindingDraft, Severity } from '../../contract.ts'
 import {
   callOf,
   cutText,
-  findAnnouncement,
   hasSucceeded,
   natureOfTool,
   noWaste,

@@ -1,10 +1,10 @@
 import { z } from 'zod'
+import { findRefusal } from '../../../provenance/text/index.ts'
 import type { Detector, FindingDraft } from '../../contract.ts'
 import {
   callOf,
   createCourse,
   cutText,
-  findRefusal,
   hasSucceeded,
   placesOfSteps,
   type RunCourse,

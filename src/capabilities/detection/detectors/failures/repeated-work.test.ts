@@ -30,6 +30,8 @@ test('reports a sub-agent that reads what its parent had read', () => {
 test.each([
   ['reads other files', 'Write a page.', ['a', 'b', 'e', 'f', 'g']],
   ['has to check', 'Verify the explanation.', ['a', 'b', 'c', 'd']],
+  ['has to check, in German', 'Prüfe die Erklärung.', ['a', 'b', 'c', 'd']],
+  ['must read first', 'Read each of the files first, then write a page.', ['a', 'b', 'c', 'd']],
   ['reads two files again', 'Write a page.', ['a', 'b']],
 ])('a sub-agent that %s is healthy', (_name, order, names) => {
   expect(findingsOf(repeatedWork, delegated(order, names))).toEqual([])
@@ -38,5 +40,22 @@ test.each([
 test('reading again after a change is not a repetition', () => {
   const change = (run: AgentRun) => run.tool({ name: 'edit_file', args: { path: 'a' } }, 'edited a')
   const run = delegated('Write a page.', ['a', 'b', 'c', 'd'], change)
+  expect(findingsOf(repeatedWork, run)).toEqual([])
+})
+
+test('reading what the sub-agent changes afterwards is no repetition', () => {
+  const names = ['a', 'b', 'c', 'd']
+  const run = read(agentRun('edits', { tools }).user('Explain it.'), names)
+    .assistant({ calls: [{ name: 'delegate', args: { order: 'Tidy up.' } }] })
+    .parallel((sub) =>
+      names
+        .reduce(
+          (all, path) => all.tool({ name: 'edit_file', args: { path } }, `edited ${path}`),
+          read(sub.system('You edit.').user('Tidy up.'), names),
+        )
+        .assistant('Tidied.'),
+    )
+    .results(['Tidied.'])
+    .assistant('It is tidy.')
   expect(findingsOf(repeatedWork, run)).toEqual([])
 })

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import type { Detector, FindingDraft } from '../../contract.ts'
 import {
+  argumentsOf,
   cutText,
   effectOfTool,
   isPollingUse,
@@ -39,7 +40,7 @@ export const repeatedWork: Detector<typeof settings> = {
   name: 'repeated_work',
   kind: 'failure',
   types: ['repeated_work'],
-  version: 1,
+  version: 2,
   needs: ['arguments', 'results'],
   settings,
   detect(run, set, budget) {
@@ -71,9 +72,9 @@ function listEarlier(
   return uses.filter(({ answered_at }) => answered_at !== null && answered_at <= began)
 }
 
-/** Words of orders whose repetition is the work. */
+/** Words of orders whose repetition is the work, or that ask to read first. */
 const checking =
-  /\b(?:verif\w*|review\w*|check\w*|audit\w*|confirm\w*|reproduc\w*|validat\w*|again|second opinion|independent\w*|re-?run\w*|re-?test\w*|cross-?check\w*|compare)\b/i
+  /\b(?:verif\w*|review\w*|check\w*|audit\w*|confirm\w*|reproduc\w*|validat\w*|again|second opinion|independent\w*|re-?run\w*|re-?test\w*|cross-?check\w*|compare|must read|(?:first|always) (?:read|look|open)|read\w* (?:[\w-]+ ){0,5}(?:first|before)|before you (?:write|edit|change|begin|start)|(?:über)?prüf\w*|vergleich\w*|zuerst|vérifi\w*|contrôl\w*|d'abord|revis\w*|comprueb\w*|primero)\b|检查|核实|先读|確認|まず/iu
 const order_chars_max = 8_000
 
 function asksToCheck(run: TaskRun, thread: Thread): boolean {
@@ -93,7 +94,9 @@ function toFindings(
   { before, set }: Compared,
 ): FindingDraft[] {
   const known = new Map(before.filter(isRead).map((use) => [keyOf(use), use]))
-  const again = own.filter((use) => isRead(use) && known.has(keyOf(use)))
+  const again = own.filter(
+    (use) => isRead(use) && known.has(keyOf(use)) && !isReadToChange(use, own),
+  )
   const different = new Map(again.map((use) => [keyOf(use), use]))
   if (different.size < set.calls || again.length < set.share * own.length) return []
   // After a change the same question is a new one.
@@ -131,6 +134,17 @@ function keyOf({ sig, out }: ToolUse): string {
 function isRead(use: ToolUse): boolean {
   if (use.sig === null || use.out === null || use.fault !== null) return false
   return effectOfTool(use) === 'reads' && !isPollingUse(use)
+}
+
+/** Tells whether a sub-agent changed later what it read: tools want a file to be read first. */
+function isReadToChange(use: ToolUse, own: readonly ToolUse[]): boolean {
+  const read = Object.values(argumentsOf(use)).filter((value) => typeof value === 'string')
+  return own.some(
+    (other) =>
+      other.index > use.index &&
+      effectOfTool(other) === 'changes' &&
+      Object.values(argumentsOf(other)).some((value) => read.some((one) => one === value)),
+  )
 }
 
 /** Tells whether the parent changed something after it had read all that was read again. */

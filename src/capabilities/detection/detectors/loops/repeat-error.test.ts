@@ -98,6 +98,12 @@ test.each<[string, (run: AgentRun) => AgentRun]>([
     (run) =>
       run.times(3, (agent) => fail(agent).assistant('Shall I try it once more?').user('Yes.')),
   ],
+  ...["I've topped up the card.", 'It should work now.', 'Ich habe die Karte entsperrt.'].map(
+    (said): [string, (run: AgentRun) => AgentRun] => [
+      `the user changed something outside: ${said}`,
+      (run) => run.times(3, (agent) => fail(agent).assistant('No.').user(said)),
+    ],
+  ),
   [
     'a reading tool',
     (run) =>

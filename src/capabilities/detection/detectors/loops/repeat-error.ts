@@ -41,7 +41,7 @@ export const repeatError: Detector<typeof settings> = {
   name: 'repeat_error',
   kind: 'loop',
   types: ['repeat_error'],
-  version: 2,
+  version: 3,
   needs: ['arguments', 'tool_outcomes'],
   settings,
   detect(run, set, budget) {
@@ -111,7 +111,7 @@ function mayChange(use: ToolUse): boolean {
   return effectOfTool(use) === 'changes' || !isReadingName(use.name)
 }
 
-/** Tells whether the user asked for the new attempt, or agreed to it. */
+/** Tells whether the user asked for the new attempt, agreed to it, or changed something outside before it. */
 function isAskedToRetry({ messages }: TaskRun, { step }: StepFacts): boolean {
   const said = messages.filter(({ thread, call }) => thread === step.thread && call <= step.call)
   const at = said.findLastIndex(({ role, is_harness = false }) => role === 'user' && !is_harness)
@@ -119,6 +119,7 @@ function isAskedToRetry({ messages }: TaskRun, { step }: StepFacts): boolean {
   const offered = said[at - 1]
   return (
     retry.test(asked) ||
+    changedOutside.test(asked) ||
     (offered?.role === 'assistant' && /[?？]/.test(offered.text) && retry.test(offered.text))
   )
 }
@@ -126,6 +127,10 @@ function isAskedToRetry({ messages }: TaskRun, { step }: StepFacts): boolean {
 const message_chars_max = 2_000
 const retry =
   /\b(?:again|retry|re-?try|once more|one more time|another (?:try|attempt|go)|nochmals?|noch einmal|erneut|encore|otra vez|de nuevo)\b|再/i
+
+/** “I've topped up the card”, “it should work now”: the same call is a new attempt. */
+const changedOutside =
+  /\bi(?:'ve|’ve| have)? (?:now |just |already )*(?:topped|paid|unlocked|activated|chang|fixed|updat|add|enabl|restart|rais|transferr|install|remov|freed|verif|confirm|cleared|sign|logg|turned|switch|reset|charged|plugged|called|set |put )|\b(?:should|must|will) (?:work|go|be (?:fine|ok|possible)) now\b|\b(?:fixed|unlocked|open|active|back|done|ready|paid) now\b|\bhabe (?:\S+ ){0,6}(?:\p{L}*(?:ge|ent|be|ver|er|um)\p{L}+(?:t|en)|\p{L}+iert)(?!\p{L})|\bj'ai (?:\p{L}+ )?\p{L}+(?:é|mis|fait)(?!\p{L})|\b(?:ya )?(?:lo |la )?he (?:\p{L}+(?:ado|ido)|puesto|hecho)\b|我已经|もう一度できる/iu
 
 function toScatteredFinding(
   run: TaskRun,

@@ -1,5 +1,5 @@
+import { ownVoiceOf, proseOf, sentencesOf, wordsOf } from '../../../provenance/text/index.ts'
 import type { Message } from '../../reconstruction/index.ts'
-import { ownVoiceOf, proseOf, sentencesOf, wordsOf } from '../prose.ts'
 import { remember } from '../remember.ts'
 import { identifyLanguage } from './identify-language.ts'
 

@@ -1,5 +1,5 @@
+import { wordsOf } from '../../../provenance/text/index.ts'
 import type { Statement } from '../../contract.ts'
-import { wordsOf } from '../prose.ts'
 import { type AnswerText, withoutFence } from './answer-text.ts'
 import { type Breach, toBreach } from './breach.ts'
 import { checkLetters } from './check-letters.ts'

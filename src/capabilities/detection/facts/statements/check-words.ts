@@ -1,5 +1,5 @@
+import { findPhrase, mentions, sentencesOf } from '../../../provenance/text/index.ts'
 import type { Statement } from '../../contract.ts'
-import { findPhrase, mentions, sentencesOf } from '../prose.ts'
 import { readRange } from './amounts.ts'
 import type { AnswerText } from './answer-text.ts'
 import { type Breach, toBreach } from './breach.ts'

@@ -1,4 +1,4 @@
-import { ownVoiceOf, wordsOf } from '../prose.ts'
+import { ownVoiceOf, wordsOf } from '../../../provenance/text/index.ts'
 
 /**
  * Words that are frequent in one language and rare in the others: function words suffice for texts

@@ -1,6 +1,6 @@
+import { proseOf, sentencesOf } from '../../../provenance/text/index.ts'
 import { quote_chars_max, type Statement } from '../../contract.ts'
 import type { Message } from '../../reconstruction/index.ts'
-import { proseOf, sentencesOf } from '../prose.ts'
 import { remember } from '../remember.ts'
 import { readWhen } from './conditions.ts'
 import { readPersona } from './persona.ts'

@@ -1,5 +1,5 @@
+import { wordsOf } from '../../../provenance/text/index.ts'
 import type { Statement } from '../../contract.ts'
-import { wordsOf } from '../prose.ts'
 import { type Range, rangeText } from './amounts.ts'
 import { isNegative, polarityOf } from './polarity.ts'
 import { phrasesIn } from './quotes.ts'

@@ -1,5 +1,5 @@
+import { findPhrase } from '../../../provenance/text/index.ts'
 import type { Statement } from '../../contract.ts'
-import { findPhrase } from '../prose.ts'
 import { findLanguageCode, languageSource } from './language-names.ts'
 import { isQuestion } from './mood.ts'
 import { phrasesIn } from './quotes.ts'

@@ -1,5 +1,5 @@
 import { BoundedCache } from '../../../../kernel/bounded-cache.ts'
-import { proseOf, sentencesOf } from '../prose.ts'
+import { proseOf, sentencesOf } from '../../../provenance/text/index.ts'
 import {
   conditionOf,
   isAboutWork,

@@ -1,5 +1,5 @@
+import { mentions } from '../../../provenance/text/index.ts'
 import type { Statement } from '../../contract.ts'
-import { mentions } from '../prose.ts'
 import { findTopics } from './read-forms.ts'
 import { isLanguageName, withoutKept } from './releases.ts'
 

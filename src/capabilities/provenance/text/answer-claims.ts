@@ -16,6 +16,13 @@ export function splitSentences(text: string): string[] {
     .filter((sentence) => sentence !== '' && !sentence.startsWith('>'))
 }
 
+/** Returns a sentence in lower case as it is written in its text. */
+export function asWritten(text: string, sentence: string): string {
+  const lower = text.toLowerCase().replaceAll('’', "'")
+  const at = lower.length === text.length ? lower.indexOf(sentence) : -1
+  return at === -1 ? sentence : text.slice(at, at + sentence.length)
+}
+
 /** Quotations, in the quotation marks of several languages. */
 const quoted = /"[^"\n]{1,400}"|“[^”\n]{1,400}”|„[^“”\n]{1,400}[“”]|«[^»\n]{1,400}»/g
 

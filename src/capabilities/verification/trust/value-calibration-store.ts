@@ -1,0 +1,58 @@
+import type { Clock } from '../../../kernel/time.ts'
+import { type Kysely, sql } from '../../../platform/relational/index.ts'
+import {
+  applyCalibration,
+  calibrateValues,
+  type ValueCalibration,
+  type ValueRecord,
+} from './value-calibration.ts'
+
+/** Newest tasks whose values are counted, and newest reviewed findings. */
+const tasks_max = 500
+const reviewed_max = 500
+
+/** Counts the values of a project's newest tasks, and the labels of its newest reviewed findings. */
+export async function readValueRecord<Tables>(
+  db: Kysely<Tables>,
+  project_id: string,
+): Promise<ValueRecord> {
+  const { rows } = await sql<ValueRecord>`
+    with recent as (
+      select task_id, (verdict->'values'->>'checked')::int as checked from tasks
+      where project_id = ${project_id} order by last_activity_at desc limit ${tasks_max}
+    ), reviewed as (
+      select sum(case when is_right then 1 else -1 end) as votes from review_finding_labels
+      where project_id = ${project_id} and detector = 'unsupported_value'
+      group by finding_id order by max(updated_at) desc limit ${reviewed_max}
+    )
+    select
+      (select coalesce(sum(checked), 0)::int from recent) as values,
+      (select coalesce(sum(repeats), 0)::int from findings join recent using (task_id)
+        where findings.project_id = ${project_id} and type = 'unsupported_value'
+          and state <> 'withdrawn') as unexplained,
+      (select count(*)::int from reviewed where votes <> 0) as reviewed,
+      (select count(*)::int from reviewed where votes > 0) as "right"`.execute(db)
+  return rows[0] ?? { values: 0, unexplained: 0, reviewed: 0, right: 0 }
+}
+
+const kept_ms = 5 * 60_000
+const projects_max = 1_000
+
+/** Opens the calibration of projects, each read at most every five minutes. */
+export function openValueCalibration<Tables>(db: Kysely<Tables>, clock: Clock) {
+  const kept = new Map<string, { read_ms: number; calibration: ValueCalibration }>()
+  return async (project_id: string) => {
+    const known = kept.get(project_id)
+    const now_ms = clock.now_ms()
+    const isFresh = known !== undefined && now_ms - known.read_ms < kept_ms
+    const calibration = isFresh
+      ? known.calibration
+      : calibrateValues(await readValueRecord(db, project_id))
+    if (!isFresh) {
+      if (kept.size >= projects_max) kept.clear()
+      kept.set(project_id, { read_ms: now_ms, calibration })
+    }
+    return <Finding extends Parameters<typeof applyCalibration>[0]>(finding: Finding): Finding =>
+      applyCalibration(finding, calibration)
+  }
+}
