@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import { type Problem, problem } from '../../../../kernel/problem.ts'
+import type { Exchange } from '../../../../model/exchange.ts'
 import type { Outcome } from '../../../../model/observation.ts'
 import { discardRest } from '../../../../platform/http/index.ts'
 import type { Ending, ProjectKey } from '../contract.ts'
@@ -63,6 +64,12 @@ export class Call implements RelayedCall {
   #endedAtMs = 0
   #isClosed = false
   #isHandedOver = false
+  /** Whether the record was made, which is final. */
+  #isRecorded = false
+  /** Whether the record is in the journal, or will not be. */
+  #isWritten = false
+  /** The last bytes of the answer, which wait for the record. */
+  #lastSends: (() => void)[] = []
 
   constructor(
     services: CallServices,
@@ -107,6 +114,7 @@ export class Call implements RelayedCall {
 
   setKey(key: ProjectKey): void {
     this.#key = key
+    this.services.recorder.prepare(key.project_id)
   }
 
   setContext(context: CallContext): void {
@@ -167,9 +175,33 @@ export class Call implements RelayedCall {
     this.#endedAtMs = this.elapsed_ms()
   }
 
+  finish(ending: Ending, send: () => void): void {
+    this.settle(ending)
+    if (!this.#isRecorded && this.response.writableNeedDrain) {
+      // Whether a client that lags behind takes the answer is only known when it has caught up.
+      this.response.once('drain', () => this.finish(ending, send))
+      return
+    }
+    this.#lastSends.push(send)
+    if (this.#isWritten) this.#sendLast()
+    else if (!this.#isRecorded) this.#record()
+  }
+
+  /** Sends the last bytes, unless the answer has ended otherwise. */
+  #sendLast(): void {
+    this.#isWritten = true
+    for (const send of this.#lastSends.splice(0)) {
+      if (!this.#isClosed && !this.response.writableEnded) send()
+    }
+  }
+
   /** Answers with an error of Looptrace before the provider was called. */
   refuse(fault: Problem, headers: readonly string[] = []): void {
-    this.settle(endingFrom('refused', fault))
+    this.#errorStatus = fault.status
+    this.finish(endingFrom('refused', fault), () => this.#sendRefusal(fault, headers))
+  }
+
+  #sendRefusal(fault: Problem, headers: readonly string[]): void {
     const isStopping = fault.code === 'shutting_down'
     const close = isStopping || hasLargeRest(this.request, this.headers.content_length)
     this.#sendError(fault, close ? [...headers, 'Connection', 'close'] : headers)
@@ -178,9 +210,11 @@ export class Call implements RelayedCall {
   }
 
   fail(outcome: Outcome, fault: Problem): void {
-    this.settle(endingFrom(outcome, fault))
-    this.#sendError(fault, ['x-should-retry', 'false'])
-    this.response.end()
+    this.#errorStatus = fault.status
+    this.finish(endingFrom(outcome, fault), () => {
+      this.#sendError(fault, ['x-should-retry', 'false'])
+      this.response.end()
+    })
   }
 
   /** Ends the call because its client does not read the answer. */
@@ -225,16 +259,21 @@ export class Call implements RelayedCall {
   #close(): void {
     if (this.#isClosed) return
     this.#isClosed = true
-    const { writableFinished } = this.response
-    const delivered = writableFinished || this.#tookWholeStream()
-    if (delivered && !writableFinished) this.settle(complete(this.#statusCode()))
-    if (!this.#ending || (!delivered && hasAnswer(this.#ending))) this.#clientGone()
+    if (!this.#isRecorded) this.#settleAtClose()
     this.#relay?.abort()
     this.services.inFlight.remove(this)
     this.services.bodyBytesInFlight -= this.body.bytes
     if (this.#upstream) leaveUpstream(this.#upstream)
-    this.#report()
+    this.#count()
+    if (!this.#isRecorded) this.#record()
     this.services.callEnded()
+  }
+
+  #settleAtClose(): void {
+    const { writableFinished } = this.response
+    const delivered = writableFinished || this.#tookWholeStream()
+    if (delivered && !writableFinished) this.settle(complete(this.#statusCode()))
+    if (!this.#ending || (!delivered && hasAnswer(this.#ending))) this.#clientGone()
   }
 
   /**
@@ -253,45 +292,62 @@ export class Call implements RelayedCall {
     this.#endedAtMs = this.elapsed_ms()
   }
 
-  #report(): void {
+  #count(): void {
     if (this.#isHandedOver) return
     const answer = this.#answer
-    const ending = this.#ending ?? endingFrom('refused', problem('internal_error'))
-    const provider = this.#upstream?.provider ?? ''
+    const ending = this.#ending ?? unknownEnding()
     const first_ms = answer?.isStream ? answer.firstByteMs : undefined
     this.services.meters.ended({
       endpoint: this.endpoint,
-      provider,
+      provider: this.#upstream?.provider ?? '',
       outcome: ending.outcome,
       error_type: ending.error_type,
       duration_s: this.#endedAtMs / 1000,
       first_byte_s: first_ms === undefined ? null : first_ms / 1000,
     })
-    if (!this.#key || this.isSocket || !isRecorded(this.endpoint)) return
+  }
+
+  /** Records the call, then sends the last bytes of its answer. */
+  #record(): void {
+    this.#isRecorded = true
+    const exchange = this.#exchange()
+    if (exchange === undefined) this.#sendLast()
+    else this.services.recorder.record(exchange, () => this.#sendLast())
+  }
+
+  /** Returns the record of the call; undefined when it has none. */
+  #exchange(): Exchange | undefined {
+    const { endpoint } = this
+    if (this.#isHandedOver || !this.#key || this.isSocket || !isRecorded(endpoint)) return undefined
+    const answer = this.#answer
     const { capture_request_bytes_max } = this.services.settings
     const isRequestCaptured = this.body.isCaptured(capture_request_bytes_max)
     const facts = toExchangeFacts(this, {
-      endpoint: this.endpoint,
+      endpoint,
       key: this.#key,
       context: this.#context,
-      provider,
+      provider: this.#upstream?.provider ?? '',
       answer,
       isRequestCaptured,
-      ending,
+      ending: this.#ending ?? unknownEnding(),
       ended_ms: this.#endedAtMs,
     })
-    const isStreamEnded = answer?.hasStreamEnd(this.endpoint) ?? false
+    const isStreamEnded = answer?.hasStreamEnd(endpoint) ?? false
     const asked = isRequestCaptured ? this.body.received() : noBytes
-    const request = recordedBody(asked, this.endpoint, this.headers.content_type)
+    const request = recordedBody(asked, endpoint, this.headers.content_type)
     const answered = answer?.body?.take() ?? noBytes
-    const kept = recordedBody(answered, this.endpoint, facts.response_type)
+    const kept = recordedBody(answered, endpoint, facts.response_type)
     const response = redactKey(kept, this.target.provider_key, {
       failed: this.#statusCode() >= 400,
       streamed: facts.streamed,
     })
-    if (isRetrieval(this.endpoint) && !isFinal(response, facts, isStreamEnded)) return
-    this.services.recorder.record({ facts, request, response })
+    const isPoll = isRetrieval(endpoint) && !isFinal(response, facts, isStreamEnded)
+    return isPoll ? undefined : { facts, request, response }
   }
+}
+
+function unknownEnding(): Ending {
+  return endingFrom('refused', problem('internal_error'))
 }
 
 /**

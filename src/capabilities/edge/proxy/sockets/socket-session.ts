@@ -26,6 +26,9 @@ export class SocketSession {
   #units: ClientUnit[] = []
   /** Frames of the proxy itself for the client, which wait until the provider's message is whole. */
   #own: Buffer[] = []
+  /** Bytes for the client that wait for the records of calls that they end. */
+  #unsent: Buffer[] = []
+  #unwritten = 0
   #heldBytes = 0
   #isWaiting = false
   #isLeaving = false
@@ -73,6 +76,7 @@ export class SocketSession {
       })
       upstream.on(event, () => {
         this.#providerLeft()
+        this.#sendUnsent()
         client.end()
       })
     }
@@ -200,18 +204,29 @@ export class SocketSession {
     this.#tap.push(bytes)
     const { boundary } = this.#tap
     if (this.#own.length > 0 && boundary >= 0) {
-      client.write(bytes.subarray(0, boundary))
-      for (const frame of this.#own.splice(0)) client.write(frame)
-      client.write(bytes.subarray(boundary))
-    } else client.write(bytes)
+      this.#toClient(bytes.subarray(0, boundary))
+      for (const frame of this.#own.splice(0)) this.#toClient(frame)
+      this.#toClient(bytes.subarray(boundary))
+    } else this.#toClient(bytes)
     if (client.writableNeedDrain) upstream.pause()
     if (this.#isLeaving) this.leave()
   }
 
   /** Sends a frame of the proxy itself to the client, after the message that the provider is sending. */
   #send(frame: Buffer): void {
-    if (this.#tap.reader.isAtBoundary) this.#options.client.write(frame)
+    if (this.#tap.reader.isAtBoundary) this.#toClient(frame)
     else this.#own.push(frame)
+  }
+
+  #toClient(bytes: Buffer): void {
+    if (this.#unwritten > 0) this.#unsent.push(bytes)
+    else this.#options.client.write(bytes)
+  }
+
+  #sendUnsent(): void {
+    const { client, upstream } = this.#options
+    for (const bytes of this.#unsent.splice(0)) client.write(bytes)
+    if (client.writableNeedDrain) upstream.pause()
   }
 
   #resumeProvider(): void {
@@ -225,7 +240,11 @@ export class SocketSession {
 
   #finish(call: SocketCall, type: string): void {
     this.#calls.splice(this.#calls.indexOf(call), 1)
-    call.finish(type)
+    this.#unwritten += 1
+    call.finish(type, () => {
+      this.#unwritten -= 1
+      if (this.#unwritten === 0) this.#sendUnsent()
+    })
   }
 
   #clientLeft(): void {
@@ -258,8 +277,7 @@ export class SocketSession {
     if (this.#isClosing) return
     const isOurs = fault.code === 'shutting_down'
     this.#endCalls((call) => call.cut(isOurs ? 'upstream_cut' : 'refused', fault))
-    if (this.#tap.reader.isAtBoundary)
-      this.#options.client.write(textFrame(formatSocketError(fault, '')))
+    if (this.#tap.reader.isAtBoundary) this.#toClient(textFrame(formatSocketError(fault, '')))
     this.#close(close_code, fault.code)
   }
 
@@ -273,6 +291,7 @@ export class SocketSession {
     if (this.#isClosing) return
     this.#isClosing = true
     const { client, upstream } = this.#options
+    this.#sendUnsent()
     if (this.#tap.reader.isAtBoundary) client.write(closeFrame(code, reason, 'server'))
     upstream.write(closeFrame(code, reason, 'client'))
     client.end()
