@@ -67,7 +67,7 @@ export function startIngestRun(shape: IngestShape, options: IngestRunOptions): I
     clients: callers,
     calls_max: parcels_max,
   })
-  const done = () => parcels.taken() + calls.calls.length
+  const done = () => parcels.taken() + calls.calls.filter(({ complete }) => complete).length
   const stop = async (): Promise<Sent> => {
     const [sentParcels, sentCalls] = await Promise.all([parcels.stop(), calls.stop()])
     const window = { from_ms, to_ms: Date.now() + 1 }

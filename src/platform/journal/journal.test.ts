@@ -113,6 +113,20 @@ test('the messages of an earlier process stay until they are forgotten', async (
   journal.close()
 })
 
+test('a message that is settled before its write is not written, and holds no file', async () => {
+  const folder = await newFolder()
+  const { journal } = await open(folder)
+  const entry = journal.begin('1', 'ingest.p')
+  journal.add(entry, [data('one')])
+  journal.settle(entry)
+  expect(journal.write()).toBe('written')
+  journal.add(entry, [data('more')])
+  journal.write()
+  expect((await leftIn(folder)).left).toEqual([])
+  journal.close()
+  expect((await readdir(folder)).filter((name) => name.endsWith('.segment'))).toEqual([])
+})
+
 test('two processes never have the same folder', async () => {
   const folder = await newFolder()
   const { journal } = await open(folder)

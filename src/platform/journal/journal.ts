@@ -1,47 +1,10 @@
 import { readdir, readFile, unlink } from 'node:fs/promises'
 import { join } from 'node:path'
 import { lockFolder, makeFolder } from '../folders/index.ts'
+import type { Journal, JournalEntry, JournalOutcome, JournalStats } from './contract.ts'
 import type { OutgoingRecord } from './records.ts'
 import { type LeftMessage, recoverMessages } from './recovery.ts'
 import { Segment } from './segment.ts'
-
-/** A message in the journal, from its first part until it is settled. */
-export type JournalEntry = { readonly id: string; readonly subject: string }
-
-/** Result of a write. The journal rests for some seconds after a failed or slow write. */
-export type JournalOutcome = 'written' | 'full' | 'failed' | 'resting'
-
-/**
- * Messages on their way to a queue, in files of this process. A process that was killed finds them
- * at its next start. Files are not synced: they outlive the process, but not the machine.
- */
-export type Journal = {
-  /** False for a journal that keeps nothing. */
-  readonly isKept: boolean
-  begin(id: string, subject: string): JournalEntry
-  /** Adds a part of a message to the next write. The pieces must not change before it. */
-  add(entry: JournalEntry, pieces: readonly Uint8Array[]): void
-  /** Writes all added parts at once. Never throws. */
-  write(): JournalOutcome
-  /** Notes that a message is durable elsewhere, or given up. */
-  settle(entry: JournalEntry): void
-  stats(): JournalStats
-  /** Messages of an earlier process. */
-  readonly left: readonly LeftMessage[]
-  /** Torn records that were cut. */
-  readonly torn: number
-  /** Deletes the messages of the earlier process. */
-  forgetLeft(): Promise<void>
-  /** Deletes the files in which nothing is left, and unlocks the folder. */
-  close(): void
-}
-
-export type JournalStats = {
-  /** Bytes on the disk, without a few unused files. */
-  bytes: number
-  /** False while the journal rests after a failed or slow write. */
-  isWriting: boolean
-}
 
 /** A failed write, or one that took too long (without `cause`). */
 export type JournalFault = { write_ms: number; cause?: unknown }
@@ -92,7 +55,7 @@ export async function openJournal(options: JournalOptions): Promise<Journal> {
 type OwnEntry = JournalEntry & {
   /** Segments with parts of the message. */
   segments: Segment[]
-  /** Set when a part was not written: what follows it is of no use. */
+  /** Set when a part was not written, or the message is settled: later parts are of no use. */
   isBroken: boolean
 }
 
@@ -142,9 +105,10 @@ class FileJournal implements Journal {
   }
 
   write(): JournalOutcome {
-    const adding = this.#adding
-    if (adding.length === 0) return 'written'
+    // What was settled meanwhile is not needed, and its bytes may have changed.
+    const adding = this.#adding.filter(({ entry }) => !entry.isBroken)
     this.#adding = []
+    if (adding.length === 0) return 'written'
     const start_ms = this.#now_ms()
     const outcome = start_ms < this.#restsUntilMs ? 'resting' : this.#append(adding, start_ms)
     if (outcome !== 'written') for (const { entry } of adding) entry.isBroken = true
@@ -287,18 +251,4 @@ function hold(segment: Segment, entry: OwnEntry): void {
 function numberOf(path: string): number {
   const digits = /(\d+)\.segment$/.exec(path)?.[1]
   return digits === undefined ? 0 : Number(digits)
-}
-
-/** A journal that keeps nothing. */
-export const absentJournal: Journal = {
-  isKept: false,
-  begin: (id, subject) => ({ id, subject }),
-  add: () => undefined,
-  write: () => 'written',
-  settle: () => undefined,
-  stats: () => ({ bytes: 0, isWriting: false }),
-  left: [],
-  torn: 0,
-  forgetLeft: async () => undefined,
-  close: () => undefined,
 }
