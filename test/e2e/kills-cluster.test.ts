@@ -5,10 +5,10 @@ import { type Cluster, startCluster } from '../support/cluster.ts'
 import { eventually } from '../support/eventually.ts'
 import { type IngestRun, type IngestRunOptions, startIngestRun } from '../support/ingest-run.ts'
 import { killsOfRun, msFor } from '../support/kills-of-run.ts'
+import { scrape } from '../support/metrics.ts'
 import { type Held, holdBeforeRollUp, holdInsert } from '../support/mid-batch.ts'
 import { printCounts } from '../support/print-counts.ts'
 import { recordCounts } from '../support/quiet.ts'
-import type { RestartableService } from '../support/restartable-service.ts'
 import { openTestColumnar } from '../support/single-machine.ts'
 import { budget, soakOnly } from '../support/suite/budget.ts'
 import { type TcpGate, tcpGate } from '../support/tcp-gate.ts'
@@ -20,6 +20,7 @@ import { type TcpGate, tcpGate } from '../support/tcp-gate.ts'
 const kills = killsOfRun({ test: 1, soak: 4 })
 /** The edge answers calls before the queue has them, so its kills are the most. */
 const edgeKills = killsOfRun({ test: 2, soak: 20 })
+const beforeEdgeKill = 200
 const cuts = budget({ test: 1, soak: 3 })
 /** Parcels accepted between two kills. */
 const between = 30
@@ -109,11 +110,21 @@ test(
   async () => {
     // Exports without a valid span, which only the edge knows, may be lost with it.
     const load = start({ run: 'edge', all_bad: false, callers: 24, calls_may_fail: true })
-    await killAgainAndAgain(load, cluster.proxy, edgeKills)
-    const { proxy } = await load.expectBalance(`${edgeKills} kills of the edge`)
-    expect(proxy.told_accepted).toBeGreaterThan(edgeKills)
+    let recovered = 0
+    for (let kill = 0; kill < edgeKills; kill += 1) {
+      await load.until(beforeEdgeKill)
+      recovered += await recoveredCalls()
+      await cluster.proxy.kill()
+      await cluster.proxy.start()
+    }
+    await load.until(beforeEdgeKill)
+    recovered += await recoveredCalls()
+    const title = `${edgeKills} kills of the edge`
+    const { proxy } = await load.expectBalance(title)
+    printCounts(`${title}, journal`, { recovered })
+    expect(proxy.told_accepted).toBeGreaterThan(edgeKills * between)
   },
-  msFor(kills),
+  msFor(edgeKills),
 )
 
 test(
@@ -121,23 +132,21 @@ test(
   async () => {
     const clients = { protobuf: 1, grpc: 1, api: 4 }
     const load = start({ run: 'api', all_bad: false, clients })
-    await killAgainAndAgain(load, cluster.api, kills)
+    for (let kill = 0; kill < kills; kill += 1) {
+      await load.until(between)
+      await cluster.api.kill()
+      await cluster.api.start()
+    }
+    await load.until(between)
     await load.expectBalance(`${kills} kills of the api`)
   },
   msFor(kills),
 )
 
-async function killAgainAndAgain(
-  load: IngestRun,
-  service: RestartableService,
-  times: number,
-): Promise<void> {
-  for (let kill = 0; kill < times; kill += 1) {
-    await load.until(between)
-    await service.kill()
-    await service.start()
-  }
-  await load.until(between)
+/** Calls that the current proxy found in the journal of the one before. */
+async function recoveredCalls(): Promise<number> {
+  const value = await scrape(cluster.proxy.management_url)
+  return value('looptrace_proxy_journal_recovered_total', { result: 'published' })
 }
 
 const proxyCounts = () => recordCounts(cluster.proxy.management_url)
