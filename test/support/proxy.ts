@@ -118,7 +118,7 @@ export async function testProxy(options: TestProxyOptions = {}): Promise<TestPro
 }
 
 /** A recorder that keeps records in memory. An answer waits for its record, as for a journal. */
-export function keepingRecorder(exchanges: Exchange[]): ProxyDependencies['recorder'] {
+function keepingRecorder(exchanges: Exchange[]): ProxyDependencies['recorder'] {
   return {
     prepare: () => undefined,
     record: (exchange, written) => {

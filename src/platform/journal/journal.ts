@@ -7,7 +7,7 @@ import { type LeftMessage, recoverMessages } from './recovery.ts'
 import { Segment } from './segment.ts'
 
 /** A failed write, or one that took too long (without `cause`). */
-export type JournalFault = { write_ms: number; cause?: unknown }
+type JournalFault = { write_ms: number; cause?: unknown }
 
 export type JournalOptions = {
   /** Created if missing, and locked until `close`. */
@@ -55,7 +55,7 @@ export async function openJournal(options: JournalOptions): Promise<Journal> {
 type OwnEntry = JournalEntry & {
   /** Segments with parts of the message. */
   segments: Segment[]
-  /** Set when a part was not written, or the message is settled: later parts are of no use. */
+  /** Set when a part was not written, or the message is settled: later parts are not needed. */
   isBroken: boolean
 }
 
@@ -105,7 +105,7 @@ class FileJournal implements Journal {
   }
 
   write(): JournalOutcome {
-    // What was settled meanwhile is not needed, and its bytes may have changed.
+    // Parts of messages that were settled meanwhile are not needed, and their bytes may have changed.
     const adding = this.#adding.filter(({ entry }) => !entry.isBroken)
     this.#adding = []
     if (adding.length === 0) return 'written'
@@ -164,7 +164,7 @@ class FileJournal implements Journal {
       this.#settled = []
       for (const { entry } of adding) hold(segment, entry)
     } catch (cause) {
-      // What was written before stays whole; nothing more may follow a torn record.
+      // Earlier records stay whole; nothing more may follow a torn one.
       this.#retire()
       this.#rest({ write_ms: this.#now_ms() - start_ms, cause })
       return 'failed'

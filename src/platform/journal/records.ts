@@ -28,7 +28,7 @@ type RecordKind = keyof typeof kinds
 /** The use of a file as a segment. Segments are in the order of their ordinals. */
 export type SegmentUse = { use: number; ordinal: number }
 
-/** A part of a message, or the note that a message needs no recovery any more. */
+/** A part of a message, or the note that a message is settled. */
 export type JournalRecord = { kind: RecordKind; id: string; subject: string; data: Uint8Array }
 
 /** A record to write: its data in pieces, which are not copied. */

@@ -3,7 +3,7 @@ import { type JournalRecord, readSegment, type SegmentUse } from './records.ts'
 /** A message that an earlier process left, as far as it was written. */
 export type LeftMessage = { id: string; subject: string; data: Uint8Array }
 
-/** What the segments of an earlier process hold. */
+/** The contents of an earlier process's segments. */
 export type Recovered = {
   /** Messages without a note that they are settled, in the order of their first parts. */
   messages: LeftMessage[]

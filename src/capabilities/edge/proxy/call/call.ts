@@ -315,7 +315,7 @@ export class Call implements RelayedCall {
     else this.services.recorder.record(exchange, () => this.#sendLast())
   }
 
-  /** Returns the record of the call; undefined when it has none. */
+  /** Returns the record of the call, or undefined for a call that is not recorded. */
   #exchange(): Exchange | undefined {
     const { endpoint } = this
     if (this.#isHandedOver || !this.#key || this.isSocket || !isRecorded(endpoint)) return undefined

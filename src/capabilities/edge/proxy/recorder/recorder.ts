@@ -45,7 +45,7 @@ export type Recorder = ExchangeRecorder & {
   close(): Promise<void>
 }
 
-/** What a recorder works with, with its defaults. */
+/** The options of a recorder, with their defaults. */
 type RecorderParts = RecorderOptions & { journal: Journal }
 
 /**

@@ -63,7 +63,7 @@ export function startRecovery(
   }
 }
 
-/** What became of the calls of an earlier process. */
+/** Counts of the calls of an earlier process, by result. */
 type RecoveredCalls = { published: number; refused: number; unreadable: number }
 
 /** Frames of the journal are not compressed. */
@@ -75,7 +75,7 @@ const pause = { base_ms: 500, max_ms: 10_000 }
  * stores and the ledger hold it once, also if it was published before. Waits while neither queue nor
  * spool accepts messages. Resolves with undefined when the signal ended it.
  */
-export async function recoverCalls(
+async function recoverCalls(
   messages: readonly LeftMessage[],
   options: RecoverOptions,
   signal: AbortSignal,
