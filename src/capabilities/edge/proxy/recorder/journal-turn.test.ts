@@ -243,6 +243,32 @@ test('a policy that changed before the next start holds for what is recovered', 
   expect(second.entries.map(({ rejected }) => rejected)).toEqual([{ sampled: 1 }])
 })
 
+test('recovered calls keep their content: they wait while their policy cannot be read', async () => {
+  const folder = join(parent, 'unknown')
+  const killed = await open(folder)
+  const first = recorderOf({ journal: killed, publish: () => new Promise(() => undefined) })
+  const answered = Promise.withResolvers<void>()
+  first.recorder.record(exchangeOf('one'), () => answered.resolve())
+  await answered.promise
+  killed.close()
+  let reads = 0
+  const second = recorderOf({
+    journal: await open(folder),
+    capture: {
+      policyOf: async () => {
+        reads += 1
+        const isKnown = reads > 1
+        const known = compilePolicy({ content: 'full', sample_rate: 1, masks: [] })
+        return isKnown ? known : { ...known, keeps_all: false, is_unknown: true }
+      },
+      take: () => Promise.reject(new Error('it must not be taken without its policy')),
+    },
+  })
+  await eventually('it is published', () => second.exchanges().length === 1)
+  expect(reads).toBe(2)
+  expect(second.exchanges()[0]?.request).toHaveLength(100)
+})
+
 test('answers end, and calls are recorded, when the journal fails', async () => {
   const journal: Journal = { ...absentJournal, isKept: true, write: () => 'failed' }
   const { recorder, exchanges, metrics } = recorderOf({ journal })

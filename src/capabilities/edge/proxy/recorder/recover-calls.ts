@@ -7,6 +7,7 @@ import type { Journal, LeftMessage } from '../../../../platform/journal/index.ts
 import { MessageTooLarge, publishWithRetries } from '../../../../platform/queue/index.ts'
 import type { Logger, Metrics } from '../../../../platform/telemetry/index.ts'
 import { acceptedEntry, rejectedEntry } from '../../../ledger/index.ts'
+import type { CapturePolicy } from '../../../records/capture/index.ts'
 import type { CaptureRecorder } from './capture-recorder.ts'
 import {
   compressToFit,
@@ -73,7 +74,7 @@ const pause = { base_ms: 500, max_ms: 10_000 }
 /**
  * Publishes the calls that an earlier process left, each message under its own id: the queue, the
  * stores and the ledger hold it once, also if it was published before. Waits while neither queue nor
- * spool accepts messages. Resolves with undefined when the signal ended it.
+ * spool accepts messages, and while a capture policy cannot be read. Resolves with undefined when the signal ended it.
  */
 async function recoverCalls(
   messages: readonly LeftMessage[],
@@ -110,7 +111,8 @@ async function recover(
   const { exchanges } = message
   const project_id = exchanges[0]?.facts.project_id
   if (project_id === undefined) return true
-  const policy = await options.capture?.policyOf(project_id)
+  const policy = await readPolicy(project_id, options, message.signal)
+  if (policy?.is_unknown) return false
   if (policy === undefined || policy.keeps_all) {
     if (!(await publishMessage(message, options))) return false
     calls.published += exchanges.length
@@ -127,6 +129,19 @@ async function recover(
     } else calls.published += 1
   }
   return true
+}
+
+/** Reads a policy; waits while it is unknown, because the calls are safe and their content is wanted. */
+async function readPolicy(
+  project_id: string,
+  { capture }: RecoverOptions,
+  signal: AbortSignal,
+): Promise<CapturePolicy | undefined> {
+  for (let attempt = 1; ; attempt += 1) {
+    const policy = await capture?.policyOf(project_id)
+    if (!policy?.is_unknown || signal.aborted) return policy
+    await sleep(backOff(pause, attempt), signal)
+  }
 }
 
 async function publishMessage(message: ReadMessage, options: RecoverOptions): Promise<boolean> {
