@@ -20,7 +20,7 @@ import { type TcpGate, tcpGate } from '../support/tcp-gate.ts'
 const kills = killsOfRun({ test: 1, soak: 4 })
 /** The edge answers calls before the queue has them, so its kills are the most. */
 const edgeKills = killsOfRun({ test: 2, soak: 20 })
-const beforeEdgeKill = 200
+const beforeEdgeKill = 120
 const cuts = budget({ test: 1, soak: 3 })
 /** Parcels accepted between two kills. */
 const between = 30
@@ -109,7 +109,7 @@ test(
   'a killed edge: every span that was answered 200 and every answered call is stored, once',
   async () => {
     // Exports without a valid span, which only the edge knows, may be lost with it.
-    const load = start({ run: 'edge', all_bad: false, callers: 24, calls_may_fail: true })
+    const load = start({ run: 'edge', all_bad: false, callers: 16, calls_may_fail: true })
     let recovered = 0
     for (let kill = 0; kill < edgeKills; kill += 1) {
       await load.until(beforeEdgeKill)
