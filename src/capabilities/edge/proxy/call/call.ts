@@ -1,28 +1,20 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import { type Problem, problem } from '../../../../kernel/problem.ts'
-import type { Exchange } from '../../../../model/exchange.ts'
 import type { Outcome } from '../../../../model/observation.ts'
 import { discardRest } from '../../../../platform/http/index.ts'
 import type { Ending, ProjectKey } from '../contract.ts'
-import { type Dialect, type Endpoint, isRecorded, isRetrieval } from '../formats.ts'
+import type { Dialect, Endpoint } from '../formats.ts'
 import type { CallRelay, RelayedCall } from '../relay/relayed-call.ts'
 import { enterUpstream, leaveUpstream, type Upstream } from '../relay/upstream.ts'
-import { hasLargeRest, noBytes, type ProviderAnswer, RequestBody } from './bodies.ts'
-import {
-  clientGoneEnding,
-  complete,
-  endingFrom,
-  hasAnswer,
-  recordedBody,
-  redactKey,
-  toExchangeFacts,
-} from './call-record.ts'
+import { hasLargeRest, type ProviderAnswer, RequestBody } from './bodies.ts'
+import { clientGoneEnding, complete, endingFrom, hasAnswer, unknownEnding } from './call-record.ts'
 import type { CallServices } from './call-services.ts'
 import { type CallTarget, toTarget } from './call-target.ts'
-import { isFinal } from './final-response.ts'
+import { LastSends, tookWholeStream } from './last-sends.ts'
 import { writeProviderError } from './provider-error.ts'
 import { type CallContext, noContext, type RequestHeaders } from './request-headers.ts'
+import { toExchange } from './to-exchange.ts'
 import { parseTraceparent, type TraceParent } from './trace-context.ts'
 
 /**
@@ -66,10 +58,7 @@ export class Call implements RelayedCall {
   #isHandedOver = false
   /** Whether the record was made, which is final. */
   #isRecorded = false
-  /** Whether the record is in the journal, or will not be. */
-  #isWritten = false
-  /** The last bytes of the answer, which wait for the record. */
-  #lastSends: (() => void)[] = []
+  readonly #lastSends: LastSends
 
   constructor(
     services: CallServices,
@@ -82,6 +71,7 @@ export class Call implements RelayedCall {
     this.isSocket = endpoint === 'responses' && exchange.request.method === 'GET'
     this.request = exchange.request
     this.response = exchange.response
+    this.#lastSends = new LastSends(exchange.response)
     this.headers = exchange.headers
     this.target = toTarget(exchange.request.url)
     this.start_ms = services.clock.now_ms()
@@ -182,17 +172,8 @@ export class Call implements RelayedCall {
       this.response.once('drain', () => this.finish(ending, send))
       return
     }
-    this.#lastSends.push(send)
-    if (this.#isWritten) this.#sendLast()
-    else if (!this.#isRecorded) this.#record()
-  }
-
-  /** Sends the last bytes, unless the answer has ended otherwise. */
-  #sendLast(): void {
-    this.#isWritten = true
-    for (const send of this.#lastSends.splice(0)) {
-      if (!this.#isClosed && !this.response.writableEnded) send()
-    }
+    this.#lastSends.add(send)
+    if (!this.#isRecorded) this.#record()
   }
 
   /** Answers with an error of Looptrace before the provider was called. */
@@ -271,19 +252,10 @@ export class Call implements RelayedCall {
 
   #settleAtClose(): void {
     const { writableFinished } = this.response
-    const delivered = writableFinished || this.#tookWholeStream()
+    const delivered =
+      writableFinished || tookWholeStream(this.response, this.#answer, this.endpoint)
     if (delivered && !writableFinished) this.settle(complete(this.#statusCode()))
     if (!this.#ending || (!delivered && hasAnswer(this.#ending))) this.#clientGone()
-  }
-
-  /**
-   * Returns true when the client left after the mark that ends a stream. Several client packages
-   * close the connection then, before the end of the transfer itself.
-   */
-  #tookWholeStream(): boolean {
-    const answer = this.#answer
-    if (!answer?.isStream || this.response.writableLength > lastChunkBytes) return false
-    return answer.hasStreamEnd(this.endpoint)
   }
 
   #clientGone(): void {
@@ -294,14 +266,13 @@ export class Call implements RelayedCall {
 
   #count(): void {
     if (this.#isHandedOver) return
-    const answer = this.#answer
-    const ending = this.#ending ?? unknownEnding()
-    const first_ms = answer?.isStream ? answer.firstByteMs : undefined
+    const { outcome, error_type } = this.#ending ?? unknownEnding
+    const first_ms = this.#answer?.isStream ? this.#answer.firstByteMs : undefined
     this.services.meters.ended({
       endpoint: this.endpoint,
       provider: this.#upstream?.provider ?? '',
-      outcome: ending.outcome,
-      error_type: ending.error_type,
+      outcome,
+      error_type,
       duration_s: this.#endedAtMs / 1000,
       first_byte_s: first_ms === undefined ? null : first_ms / 1000,
     })
@@ -310,47 +281,20 @@ export class Call implements RelayedCall {
   /** Records the call, then sends the last bytes of its answer. */
   #record(): void {
     this.#isRecorded = true
-    const exchange = this.#exchange()
-    if (exchange === undefined) this.#sendLast()
-    else this.services.recorder.record(exchange, () => this.#sendLast())
-  }
-
-  /** Returns the record of the call, or undefined for a call that is not recorded. */
-  #exchange(): Exchange | undefined {
-    const { endpoint } = this
-    if (this.#isHandedOver || !this.#key || this.isSocket || !isRecorded(endpoint)) return undefined
-    const answer = this.#answer
-    const { capture_request_bytes_max } = this.services.settings
-    const isRequestCaptured = this.body.isCaptured(capture_request_bytes_max)
-    const facts = toExchangeFacts(this, {
-      endpoint,
-      key: this.#key,
-      context: this.#context,
-      provider: this.#upstream?.provider ?? '',
-      answer,
-      isRequestCaptured,
-      ending: this.#ending ?? unknownEnding(),
-      ended_ms: this.#endedAtMs,
-    })
-    const isStreamEnded = answer?.hasStreamEnd(endpoint) ?? false
-    const asked = isRequestCaptured ? this.body.received() : noBytes
-    const request = recordedBody(asked, endpoint, this.headers.content_type)
-    const answered = answer?.body?.take() ?? noBytes
-    const kept = recordedBody(answered, endpoint, facts.response_type)
-    const response = redactKey(kept, this.target.provider_key, {
-      failed: this.#statusCode() >= 400,
-      streamed: facts.streamed,
-    })
-    const isPoll = isRetrieval(endpoint) && !isFinal(response, facts, isStreamEnded)
-    return isPoll ? undefined : { facts, request, response }
+    const key = this.#isHandedOver || this.isSocket ? undefined : this.#key
+    const exchange =
+      key &&
+      toExchange(this, {
+        key,
+        context: this.#context,
+        provider: this.#upstream?.provider ?? '',
+        answer: this.#answer,
+        ending: this.#ending ?? unknownEnding,
+        ended_ms: this.#endedAtMs,
+        status_code: this.#statusCode(),
+        request_bytes_max: this.services.settings.capture_request_bytes_max,
+      })
+    if (exchange === undefined) this.#lastSends.written()
+    else this.services.recorder.record(exchange, () => this.#lastSends.written())
   }
 }
-
-function unknownEnding(): Ending {
-  return endingFrom('refused', problem('internal_error'))
-}
-
-/**
- * Length of `0\r\n\r\n`, which ends a chunked body. A client that has `[DONE]` may not wait for it.
- */
-const lastChunkBytes = 5
