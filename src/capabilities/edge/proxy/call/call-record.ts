@@ -220,5 +220,5 @@ export function endingFrom(outcome: Outcome, fault: Problem): Ending {
   }
 }
 
-/** The ending of a call that has none, which is a fault of Looptrace. */
+/** The ending of a call that closed without one, a fault of Looptrace. */
 export const unknownEnding = endingFrom('refused', problem('internal_error'))
