@@ -21,7 +21,7 @@ import { openIntake } from './intake.ts'
 import { openJobs } from './jobs.ts'
 import { listen } from './listen.ts'
 import { openOtlp, openProxy, openRecorder } from './proxy.ts'
-import { openClusterQueue, openFileQueue, withFileSpool } from './queues.ts'
+import { openCallJournal, openClusterQueue, openFileQueue, withFileSpool } from './queues.ts'
 import { assertAddressesFree, type RoleContext, type Running, run } from './running.ts'
 import { migrateStores } from './schema.ts'
 import { forPeople, openStores } from './stores.ts'
@@ -71,7 +71,8 @@ async function start(context: RoleContext, given: RoleConfig<'all'>): Promise<vo
     }),
     trail: await openServedTrail(context, config, { db, role: 'all' }),
   }))
-  const recorder = openRecorder(context, config, { queue: publisher, intake })
+  const journal = await openCallJournal(context, config, 'all')
+  const recorder = openRecorder(context, config, { queue: publisher, intake, journal })
   const proxy = openProxy(context, config, { keys: access.keys, recorder })
   // On a developer's machine, a Collector often uses the port.
   const otlp = await openOtlp(context, config, {

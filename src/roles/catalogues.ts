@@ -13,6 +13,7 @@ import {
   type RawRoute,
   type Route,
 } from '../platform/http/index.ts'
+import { absentJournal } from '../platform/journal/index.ts'
 import { createLogger, createMetrics, type Metrics } from '../platform/telemetry/index.ts'
 import { openAuditStreams } from './audit-streams.ts'
 import { controlRoutes } from './control-routes.ts'
@@ -83,7 +84,9 @@ export async function metricCatalogue(): Promise<RegisteredMetric[]> {
 async function openAll(context: RoleContext, config: RoleConfig<'all'>): Promise<void> {
   const { metrics, parts } = context
   const intake = openIntake(context, config, { queue: absent, db: absent })
-  const recorder = openRecorder(context, config, { queue: absent, intake })
+  const recorder = openRecorder(context, config, {
+    ...{ queue: absent, intake, journal: absentJournal },
+  })
   const proxy = openProxy(context, config, { keys: absent, recorder })
   parts.defer(() => proxy.close())
   await openOtlp(context, config, { keys: absent, intake })

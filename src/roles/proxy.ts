@@ -29,13 +29,14 @@ import { createPricing } from '../capabilities/records/pricing/index.ts'
 import { newId } from '../kernel/ids.ts'
 import { ConfigError, type RoleConfig, type Settings } from '../platform/config/index.ts'
 import { AddressUnavailable } from '../platform/http/index.ts'
+import type { Journal } from '../platform/journal/index.ts'
 import { type Outbound, portsOf } from '../platform/outbound/index.ts'
 import type { Queue } from '../platform/queue/index.ts'
 import type { Logger } from '../platform/telemetry/index.ts'
 import { type Intake, openIntake } from './intake.ts'
 import { listen, type OtlpService } from './listen.ts'
 import { openReceivers } from './notifications.ts'
-import { openClusterQueue, withFileSpool } from './queues.ts'
+import { openCallJournal, openClusterQueue, withFileSpool } from './queues.ts'
 import { type RoleContext, type Running, run } from './running.ts'
 import { openPostgres } from './stores.ts'
 
@@ -56,13 +57,20 @@ export function startProxy(config: RoleConfig<'proxy'>, stop: AbortSignal): Prom
       role: 'proxy',
     })
     const intake = openIntake(context, config, { queue, db: relational.db })
-    const recorder = openRecorder(context, config, { queue, intake })
+    const journal = await openCallJournal(context, config, 'proxy')
+    const recorder = openRecorder(context, config, { queue, intake, journal })
     const proxy = openProxy(context, config, { keys, recorder })
     checks.push({ name: 'queue', check: async () => ((await queue.ready()) ? null : 'full') })
     const otlp = await openOtlp(context, config, { keys, intake })
     const routes = [...proxyRoutes(proxy), ...otlpRoutes(otlp.receiver)]
     await listen(context, config, { routes, proxy, otlp })
   })
+}
+
+type RecorderParts = {
+  queue: Pick<Queue, 'publish' | 'message_bytes_max'>
+  intake: Intake
+  journal: Journal
 }
 
 /**
@@ -72,9 +80,10 @@ export function startProxy(config: RoleConfig<'proxy'>, stop: AbortSignal): Prom
 export function openRecorder(
   { metrics, clock, logger, parts }: RoleContext,
   config: RoleConfig<'proxy'>,
-  { queue, intake }: { queue: Pick<Queue, 'publish' | 'message_bytes_max'>; intake: Intake },
+  { queue, intake, journal }: RecorderParts,
 ): Recorder {
   const recorder = createRecorder({
+    journal,
     publish: (message) => queue.publish(message),
     ...frameLimits,
     get message_bytes_max() {

@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { keepLedgerMessage } from '../capabilities/ledger/index.ts'
 import { ConfigError, type Settings } from '../platform/config/index.ts'
+import { absentJournal, type Journal, openJournal } from '../platform/journal/index.ts'
 import {
   type BroadcastingQueue,
   migrateJetStream,
@@ -13,6 +14,7 @@ import {
   withSpool,
 } from '../platform/queue/index.ts'
 import type { IngestTables, Kysely } from '../platform/relational/index.ts'
+import { createQuietLog } from '../platform/telemetry/index.ts'
 import type { RoleContext } from './running.ts'
 
 /**
@@ -153,6 +155,36 @@ export async function withFileSpool(
   watchSpool(metrics, publisher)
   return publisher
 }
+
+/** Maximum size of the journal, in multiples of the records in memory that it repeats. */
+const journalShare = 4
+
+/**
+ * Opens the journal of proxied calls in the data folder. Closed when the role ends. Where the folder
+ * can't be used, calls are recorded without it: a killed process loses the last ones.
+ */
+export async function openCallJournal(
+  { logger, clock, parts }: Pick<RoleContext, 'logger' | 'clock' | 'parts'>,
+  config: Settings<'recording' | 'folder'>,
+  role: 'proxy' | 'all',
+): Promise<Journal> {
+  const log = createQuietLog(logger, clock, quietLogMs)
+  try {
+    const journal = await openJournal({
+      folder: join(config.data_directory, 'journal', role),
+      bytes_max: Math.min(config.spool_bytes_max, journalShare * config.record_inflight_bytes_max),
+      onFault: ({ cause, write_ms }) =>
+        log('the journal of calls rests: a write failed or was slow', { err: cause, write_ms }),
+    })
+    parts.defer(() => journal.close())
+    return journal
+  } catch (error) {
+    logger.error({ err: error }, 'calls are recorded without a journal: its folder is not usable')
+    return absentJournal
+  }
+}
+
+const quietLogMs = 1_000
 
 /** Returns the rest of the grace period, in milliseconds, at the time of the call. */
 function graceOf(

@@ -462,10 +462,10 @@ async function leaveMiddle(
   body: string,
 ): Promise<void> {
   const open = Promise.withResolvers<void>()
+  const { length } = proxy.exchanges
   provider.answer({ ...stream(body), until: open.promise })
   const post = rawPost(`${proxy.origin}${path}`, {}, { ...ours, authorization: 'Bearer k' })
   expect((await post.firstBytes).toString()).toBe(body)
-  const { length } = proxy.exchanges
   post.leave()
   await proxy.recorded(length)
   open.resolve()

@@ -83,7 +83,7 @@ export async function testProxy(options: TestProxyOptions = {}): Promise<TestPro
   const metrics = createMetrics()
   const proxy = createProxy({
     keys: options.keys ?? projectKeys,
-    recorder: options.recorder ?? { record: (exchange) => exchanges.push(exchange) },
+    recorder: options.recorder ?? keepingRecorder(exchanges),
     ...(options.base_urls && { base_urls: options.base_urls }),
     providers_file: options.providers_file,
     outbound: options.outbound,
@@ -113,6 +113,17 @@ export async function testProxy(options: TestProxyOptions = {}): Promise<TestPro
       server.close()
       server.closeAllConnections()
       await proxy.close()
+    },
+  }
+}
+
+/** A recorder that keeps records in memory. An answer waits for its record, as for a journal. */
+function keepingRecorder(exchanges: Exchange[]): ProxyDependencies['recorder'] {
+  return {
+    prepare: () => undefined,
+    record: (exchange, written) => {
+      exchanges.push(exchange)
+      setImmediate(written)
     },
   }
 }

@@ -44,8 +44,15 @@ export type ProjectKeys = {
   authenticate(key: string): ProjectKey | undefined | Promise<ProjectKey | undefined>
 }
 
-/** Accepts the record of a finished call. Never throws and never waits. */
-export type ExchangeRecorder = { record(exchange: Exchange): void }
+export type ExchangeRecorder = {
+  /**
+   * Accepts the record of a finished call. `written` is called exactly once, within this turn of the
+   * event loop: when the record is in the journal, or will not be. Never throws.
+   */
+  record(exchange: Exchange, written: () => void): void
+  /** Reads the policy of a project, so that it is known when a call of it ends. */
+  prepare(project_id: string): void
+}
 
 export type ProxyDependencies = {
   keys: ProjectKeys

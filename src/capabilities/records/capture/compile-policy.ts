@@ -18,6 +18,7 @@ export const unknownPolicy: CapturePolicy = {
   sample_rate: 1,
   masker: undefined,
   keeps_all: false,
+  is_unknown: true,
 }
 
 /** Compiles rules. Throws InvalidMask. */

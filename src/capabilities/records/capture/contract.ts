@@ -41,4 +41,6 @@ export type CapturePolicy = {
   readonly masker: Masker | undefined
   /** True when records are kept unchanged. */
   readonly keeps_all: boolean
+  /** Set while the rules of the project could not be read. */
+  readonly is_unknown?: true
 }

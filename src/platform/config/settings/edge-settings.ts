@@ -168,7 +168,7 @@ export const recordingSettings = {
     min: mib,
     max: 4 * gib,
     reason:
-      'Maximum size of records in memory while the queue and the spool are slow. Further records are counted as lost.',
+      'Maximum size of records in memory while the queue and the spool are slow. Further records are counted as lost. The journal of proxied calls takes up to four times as much on disk.',
   }),
   spool_bytes_max: integer({
     unit: 'bytes',

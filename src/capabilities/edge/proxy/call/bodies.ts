@@ -82,6 +82,13 @@ export class ProviderAnswer {
     return isEventStream(this.content_type)
   }
 
+  /** Returns whether this chunk, which was just added, has the end of the last event of a stream. */
+  endsStreamWith(chunk: Buffer, endpoint: Endpoint): boolean {
+    const { last_event } = formats[endpoint]
+    if (last_event === undefined || !this.isStream) return false
+    return mayEndStream(chunk, last_event) && this.hasStreamEnd(endpoint)
+  }
+
   /** Returns whether the provider's last event has come, which ends a stream of this format. */
   hasStreamEnd(endpoint: Endpoint): boolean {
     const { last_event } = formats[endpoint]
@@ -202,6 +209,29 @@ const lastEvents: Readonly<Record<LastEvent, RegExp>> = {
   message_stop: /(?:^|[\r\n])event: ?message_stop\r?\n[^\r\n]+\r?\n\r?\n\s*$/,
   response_end:
     /(?:^|[\r\n])event: ?response\.(?:completed|incomplete|failed)\r?\n[^\r\n]+\r?\n\r?\n\s*$/,
+}
+
+const lineFeed = 0x0a
+const closeBracket = 0x5d
+/** Texts of the last events; some servers end a stream of Responses with `[DONE]`. */
+const lastEventNames: Readonly<Record<LastEvent, Buffer>> = {
+  done: Buffer.from('[DONE]'),
+  message_stop: Buffer.from('message_stop'),
+  response_end: Buffer.from('event: response.'),
+}
+
+/**
+ * Returns false for nearly all chunks that do not complete the last event, at the cost of a few
+ * comparisons.
+ */
+function mayEndStream(chunk: Buffer, event: LastEvent): boolean {
+  let at = chunk.length - 1
+  if (chunk[at] !== lineFeed) return false
+  let lines = 0
+  for (; at >= 0 && (chunk[at] ?? 0) <= 0x20; at -= 1) if (chunk[at] === lineFeed) lines += 1
+  if (at < 0) return true
+  if (lines < 2) return false
+  return chunk[at] === closeBracket || (event !== 'done' && chunk.includes(lastEventNames[event]))
 }
 
 /** Returns true when an event stream ends with its last event. `last` is its last bytes. */

@@ -1,4 +1,4 @@
-import type { Problem } from '../../../../kernel/problem.ts'
+import { type Problem, problem } from '../../../../kernel/problem.ts'
 import {
   type ExchangeFacts,
   hasEnvelopeOnly,
@@ -219,3 +219,6 @@ export function endingFrom(outcome: Outcome, fault: Problem): Ending {
     error_message: fault.message,
   }
 }
+
+/** The ending of a call that closed without one, a fault of Looptrace. */
+export const unknownEnding = endingFrom('refused', problem('internal_error'))

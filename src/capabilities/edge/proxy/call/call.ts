@@ -4,24 +4,17 @@ import { type Problem, problem } from '../../../../kernel/problem.ts'
 import type { Outcome } from '../../../../model/observation.ts'
 import { discardRest } from '../../../../platform/http/index.ts'
 import type { Ending, ProjectKey } from '../contract.ts'
-import { type Dialect, type Endpoint, isRecorded, isRetrieval } from '../formats.ts'
+import type { Dialect, Endpoint } from '../formats.ts'
 import type { CallRelay, RelayedCall } from '../relay/relayed-call.ts'
 import { enterUpstream, leaveUpstream, type Upstream } from '../relay/upstream.ts'
-import { hasLargeRest, noBytes, type ProviderAnswer, RequestBody } from './bodies.ts'
-import {
-  clientGoneEnding,
-  complete,
-  endingFrom,
-  hasAnswer,
-  recordedBody,
-  redactKey,
-  toExchangeFacts,
-} from './call-record.ts'
+import { hasLargeRest, type ProviderAnswer, RequestBody } from './bodies.ts'
+import { clientGoneEnding, complete, endingFrom, hasAnswer, unknownEnding } from './call-record.ts'
 import type { CallServices } from './call-services.ts'
 import { type CallTarget, toTarget } from './call-target.ts'
-import { isFinal } from './final-response.ts'
+import { LastSends, tookWholeStream } from './last-sends.ts'
 import { writeProviderError } from './provider-error.ts'
 import { type CallContext, noContext, type RequestHeaders } from './request-headers.ts'
+import { toExchange } from './to-exchange.ts'
 import { parseTraceparent, type TraceParent } from './trace-context.ts'
 
 /**
@@ -63,6 +56,9 @@ export class Call implements RelayedCall {
   #endedAtMs = 0
   #isClosed = false
   #isHandedOver = false
+  /** Whether the record was made, which is final. */
+  #isRecorded = false
+  readonly #lastSends: LastSends
 
   constructor(
     services: CallServices,
@@ -75,6 +71,7 @@ export class Call implements RelayedCall {
     this.isSocket = endpoint === 'responses' && exchange.request.method === 'GET'
     this.request = exchange.request
     this.response = exchange.response
+    this.#lastSends = new LastSends(exchange.response)
     this.headers = exchange.headers
     this.target = toTarget(exchange.request.url)
     this.start_ms = services.clock.now_ms()
@@ -107,6 +104,7 @@ export class Call implements RelayedCall {
 
   setKey(key: ProjectKey): void {
     this.#key = key
+    this.services.recorder.prepare(key.project_id)
   }
 
   setContext(context: CallContext): void {
@@ -167,9 +165,24 @@ export class Call implements RelayedCall {
     this.#endedAtMs = this.elapsed_ms()
   }
 
+  finish(ending: Ending, send: () => void): void {
+    this.settle(ending)
+    if (!this.#isRecorded && this.response.writableNeedDrain) {
+      // Whether a client that lags behind takes the answer is only known when it has caught up.
+      this.response.once('drain', () => this.finish(ending, send))
+      return
+    }
+    this.#lastSends.add(send)
+    if (!this.#isRecorded) this.#record()
+  }
+
   /** Answers with an error of Looptrace before the provider was called. */
   refuse(fault: Problem, headers: readonly string[] = []): void {
-    this.settle(endingFrom('refused', fault))
+    this.#errorStatus = fault.status
+    this.finish(endingFrom('refused', fault), () => this.#sendRefusal(fault, headers))
+  }
+
+  #sendRefusal(fault: Problem, headers: readonly string[]): void {
     const isStopping = fault.code === 'shutting_down'
     const close = isStopping || hasLargeRest(this.request, this.headers.content_length)
     this.#sendError(fault, close ? [...headers, 'Connection', 'close'] : headers)
@@ -178,9 +191,11 @@ export class Call implements RelayedCall {
   }
 
   fail(outcome: Outcome, fault: Problem): void {
-    this.settle(endingFrom(outcome, fault))
-    this.#sendError(fault, ['x-should-retry', 'false'])
-    this.response.end()
+    this.#errorStatus = fault.status
+    this.finish(endingFrom(outcome, fault), () => {
+      this.#sendError(fault, ['x-should-retry', 'false'])
+      this.response.end()
+    })
   }
 
   /** Ends the call because its client does not read the answer. */
@@ -225,26 +240,22 @@ export class Call implements RelayedCall {
   #close(): void {
     if (this.#isClosed) return
     this.#isClosed = true
-    const { writableFinished } = this.response
-    const delivered = writableFinished || this.#tookWholeStream()
-    if (delivered && !writableFinished) this.settle(complete(this.#statusCode()))
-    if (!this.#ending || (!delivered && hasAnswer(this.#ending))) this.#clientGone()
+    if (!this.#isRecorded) this.#settleAtClose()
     this.#relay?.abort()
     this.services.inFlight.remove(this)
     this.services.bodyBytesInFlight -= this.body.bytes
     if (this.#upstream) leaveUpstream(this.#upstream)
-    this.#report()
+    this.#count()
+    if (!this.#isRecorded) this.#record()
     this.services.callEnded()
   }
 
-  /**
-   * Returns true when the client left after the mark that ends a stream. Several client packages
-   * close the connection then, before the end of the transfer itself.
-   */
-  #tookWholeStream(): boolean {
-    const answer = this.#answer
-    if (!answer?.isStream || this.response.writableLength > lastChunkBytes) return false
-    return answer.hasStreamEnd(this.endpoint)
+  #settleAtClose(): void {
+    const { writableFinished } = this.response
+    const delivered =
+      writableFinished || tookWholeStream(this.response, this.#answer, this.endpoint)
+    if (delivered && !writableFinished) this.settle(complete(this.#statusCode()))
+    if (!this.#ending || (!delivered && hasAnswer(this.#ending))) this.#clientGone()
   }
 
   #clientGone(): void {
@@ -253,48 +264,37 @@ export class Call implements RelayedCall {
     this.#endedAtMs = this.elapsed_ms()
   }
 
-  #report(): void {
+  #count(): void {
     if (this.#isHandedOver) return
-    const answer = this.#answer
-    const ending = this.#ending ?? endingFrom('refused', problem('internal_error'))
-    const provider = this.#upstream?.provider ?? ''
-    const first_ms = answer?.isStream ? answer.firstByteMs : undefined
+    const { outcome, error_type } = this.#ending ?? unknownEnding
+    const first_ms = this.#answer?.isStream ? this.#answer.firstByteMs : undefined
     this.services.meters.ended({
       endpoint: this.endpoint,
-      provider,
-      outcome: ending.outcome,
-      error_type: ending.error_type,
+      provider: this.#upstream?.provider ?? '',
+      outcome,
+      error_type,
       duration_s: this.#endedAtMs / 1000,
       first_byte_s: first_ms === undefined ? null : first_ms / 1000,
     })
-    if (!this.#key || this.isSocket || !isRecorded(this.endpoint)) return
-    const { capture_request_bytes_max } = this.services.settings
-    const isRequestCaptured = this.body.isCaptured(capture_request_bytes_max)
-    const facts = toExchangeFacts(this, {
-      endpoint: this.endpoint,
-      key: this.#key,
-      context: this.#context,
-      provider,
-      answer,
-      isRequestCaptured,
-      ending,
-      ended_ms: this.#endedAtMs,
-    })
-    const isStreamEnded = answer?.hasStreamEnd(this.endpoint) ?? false
-    const asked = isRequestCaptured ? this.body.received() : noBytes
-    const request = recordedBody(asked, this.endpoint, this.headers.content_type)
-    const answered = answer?.body?.take() ?? noBytes
-    const kept = recordedBody(answered, this.endpoint, facts.response_type)
-    const response = redactKey(kept, this.target.provider_key, {
-      failed: this.#statusCode() >= 400,
-      streamed: facts.streamed,
-    })
-    if (isRetrieval(this.endpoint) && !isFinal(response, facts, isStreamEnded)) return
-    this.services.recorder.record({ facts, request, response })
+  }
+
+  /** Records the call, then sends the last bytes of its answer. */
+  #record(): void {
+    this.#isRecorded = true
+    const key = this.#isHandedOver || this.isSocket ? undefined : this.#key
+    const exchange =
+      key &&
+      toExchange(this, {
+        key,
+        context: this.#context,
+        provider: this.#upstream?.provider ?? '',
+        answer: this.#answer,
+        ending: this.#ending ?? unknownEnding,
+        ended_ms: this.#endedAtMs,
+        status_code: this.#statusCode(),
+        request_bytes_max: this.services.settings.capture_request_bytes_max,
+      })
+    if (exchange === undefined) this.#lastSends.written()
+    else this.services.recorder.record(exchange, () => this.#lastSends.written())
   }
 }
-
-/**
- * Length of `0\r\n\r\n`, which ends a chunked body. A client that has `[DONE]` may not wait for it.
- */
-const lastChunkBytes = 5

@@ -6,10 +6,12 @@ import {
   exchangeOverheadBytes,
   exchangeParts,
   frameHeaderBytes,
+  frameOf,
   startFrame,
   writeExchange,
 } from '../../../../model/exchange-frame.ts'
 import type { LedgerEntry } from '../../../../model/ledger-entry.ts'
+import type { Journal, JournalEntry } from '../../../../platform/journal/index.ts'
 import {
   FramePool,
   type OutgoingMessage,
@@ -35,11 +37,16 @@ export class OpenFrame {
   readonly project_id: string
   /** The calls in the frame, as the ledger identifies them. */
   readonly calls: LedgerRequest[] = []
+  /** The message in the journal; its id is that of the message in the queue. */
+  readonly entry: JournalEntry
   readonly #buffer: Buffer
   #end: number
+  /** Bytes that were given to the journal. */
+  #journaled = 0
 
-  constructor(project_id: string, buffer: Buffer) {
+  constructor(project_id: string, buffer: Buffer, entry: JournalEntry) {
     this.project_id = project_id
+    this.entry = entry
     this.#buffer = buffer
     this.#end = startFrame(buffer)
   }
@@ -57,6 +64,13 @@ export class OpenFrame {
   append(exchange: PackedExchange, call: LedgerRequest): void {
     this.#end = writeExchange(this.#buffer, this.#end, exchange)
     this.calls.push(call)
+  }
+
+  /** Gives the journal what was appended since the last time. */
+  writeTo(journal: Journal, data = this.#buffer): void {
+    if (this.#journaled === this.#end) return
+    journal.add(this.entry, [data.subarray(this.#journaled, this.#end)])
+    this.#journaled = this.#end
   }
 
   /**
@@ -87,14 +101,17 @@ export type PublishOptions = {
   readonly message_bytes_max: number
   /** Attempts of a publish, and the first delay between them; the delay doubles. */
   retry?: RetryLimits
+  /** Where messages are kept until they are in the queue; see `absentJournal`. */
+  journal: Journal
   /** Receives the ledger entries of durable, refused and lost records; must not throw. */
   onAccepted?(entries: readonly LedgerEntry[]): void
 }
 
-const defaultRetry: RetryLimits = { attempts_max: 5, delay_ms: 100 }
+export const defaultRetry: RetryLimits = { attempts_max: 5, delay_ms: 100 }
 
-/** Calls whose records are on their way to the queue. */
+/** Calls whose records are on their way to the queue, in one message. */
 type PendingCalls = {
+  entry: JournalEntry
   calls: readonly LedgerRequest[]
   held_bytes: number
   /**
@@ -120,17 +137,28 @@ export class ExchangePublisher {
 
   /** Publishes the frame; nothing may be appended to it afterwards. Never rejects. */
   publish(frame: OpenFrame): Promise<void> {
-    const { project_id, calls, held_bytes } = frame
+    const { entry, calls, held_bytes } = frame
     const { data, buffer } = frame.seal(this.pool)
-    return this.#publish(project_id, data, { calls, held_bytes, buffer })
+    frame.writeTo(this.#options.journal, data)
+    return this.#publish(data, { entry, calls, held_bytes, buffer })
+  }
+
+  /** Begins a message of a project. */
+  begin(project_id: string): JournalEntry {
+    const { journal, newId } = this.#options
+    return journal.begin(newId(), `ingest.${project_id}`)
   }
 
   /** Publishes an exchange larger than a frame in a compressed message of its own. */
   async publishAlone(exchange: Exchange, held_bytes: number): Promise<void> {
-    const pending = { calls: [toLedgerRequest(exchange.facts)], held_bytes, buffer: undefined }
+    const { journal } = this.#options
+    const entry = this.begin(exchange.facts.project_id)
+    const calls = [toLedgerRequest(exchange.facts)]
+    const pending = { entry, calls, held_bytes, buffer: undefined }
+    if (journal.isKept) journal.add(entry, [frameStart, ...exchangeParts(exchange)])
     try {
       const frame = await compressToFit(exchange, this.#options.message_bytes_max)
-      if (frame) await this.#publish(exchange.facts.project_id, frame, pending)
+      if (frame) await this.#publish(frame, pending)
       else this.#drop(pending, 'too_large')
     } catch (error) {
       this.#drop(pending, 'not_compressed', error)
@@ -144,22 +172,26 @@ export class ExchangePublisher {
     this.#log('records of calls were lost', { reason, records: calls.length, err: cause })
   }
 
-  async #publish(project_id: string, data: Buffer, pending: PendingCalls): Promise<void> {
-    const message = { id: this.#options.newId(), subject: `ingest.${project_id}`, data }
-    const { publish, retry = defaultRetry } = this.#options
+  async #publish(data: Buffer, pending: PendingCalls): Promise<void> {
+    const { id, subject } = pending.entry
+    const message = { id, subject, data }
+    const { publish, journal, retry = defaultRetry } = this.#options
     const failure = await publishWithRetries(publish, message, retry)
     if (failure) {
       this.#drop(pending, 'not_published', failure)
       return
     }
     const { calls, held_bytes, buffer } = pending
+    journal.settle(pending.entry)
     this.#ledger.release(held_bytes)
     this.#ledger.published(calls.length)
     this.#options.onAccepted?.(calls.map((call) => acceptedEntry(call, message.id, 1)))
     if (buffer) this.pool.give(buffer)
   }
 
-  #drop({ calls, held_bytes }: PendingCalls, reason: LossReason, cause?: unknown): void {
+  #drop(pending: PendingCalls, reason: LossReason, cause?: unknown): void {
+    const { entry, calls, held_bytes } = pending
+    this.#options.journal.settle(entry)
     this.#ledger.release(held_bytes)
     this.lose(reason, calls, cause)
   }
@@ -175,13 +207,14 @@ export function toLedgerRequest({
   return { project_id, ingest_request_id, path: 'proxy', received_at_ms }
 }
 
+const frameStart = frameOf([])
 const compress = promisify(zstdCompress)
 
 /**
  * Compresses a large exchange off the event loop, to at most `frame_bytes_max`. Drops the request
  * if it does not fit, then also the answer. Returns undefined when the facts alone do not fit.
  */
-async function compressToFit(
+export async function compressToFit(
   exchange: Exchange,
   frame_bytes_max: number,
 ): Promise<Buffer | undefined> {

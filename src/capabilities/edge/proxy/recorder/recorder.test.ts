@@ -13,7 +13,7 @@ import { createLogger, createMetrics } from '../../../../platform/telemetry/inde
 import { compilePolicy } from '../../../records/capture/index.ts'
 import type { IngestRequest } from '../../enqueue/index.ts'
 import { createCaptureRecorder } from './capture-recorder.ts'
-import { createRecorder, type RecorderOptions } from './recorder.ts'
+import { createRecorder, type Recorder, type RecorderOptions } from './recorder.ts'
 
 const decompressed_bytes_max = 64 * 1024 * 1024
 const projects = ['01900000-0000-7000-8000-000000000001', '01900000-0000-7000-8000-000000000002']
@@ -55,6 +55,11 @@ function exchangeOf(
   return { facts, request, response }
 }
 
+/** Records a call whose answer does not matter. */
+function record(recorder: Recorder, exchange: Exchange): void {
+  recorder.record(exchange, () => undefined)
+}
+
 /** A recorder whose messages are kept, or go to `publish`. */
 function recorderOf(options: Partial<RecorderOptions> = {}) {
   const messages: OutgoingMessage[] = []
@@ -84,7 +89,7 @@ function recorderOf(options: Partial<RecorderOptions> = {}) {
 test('records of a project share a frame, published at its maximum age', async () => {
   const { recorder, messages, exchanges } = recorderOf()
   const sent = [exchangeOf(), exchangeOf(), exchangeOf({ project: 1 })]
-  for (const exchange of sent) recorder.record(exchange)
+  for (const exchange of sent) record(recorder, exchange)
   expect(recorder.stats()).toEqual({ seen: 3, published: 0, refused: 0, lost: 0, pending: 3 })
   for (let i = 0; i < 200 && messages.length < 2; i += 1) await sleep(5)
   expect(messages.map(({ subject }) => subject)).toEqual(projects.map((id) => `ingest.${id}`))
@@ -100,7 +105,7 @@ test('records of a project share a frame, published at its maximum age', async (
 
 test('a frame is published when it is full, and never exceeds its size', async () => {
   const { recorder, messages, exchanges } = recorderOf({ frame_bytes: 4_000, frame_age_ms: 60_000 })
-  for (let i = 0; i < 20; i += 1) recorder.record(exchangeOf({ request: Buffer.alloc(300, 'x') }))
+  for (let i = 0; i < 20; i += 1) record(recorder, exchangeOf({ request: Buffer.alloc(300, 'x') }))
   expect(messages.length).toBeGreaterThan(3)
   await recorder.flush()
   expect(exchanges()).toHaveLength(20)
@@ -111,8 +116,8 @@ describe('an exchange that is larger than a frame', () => {
   test('is compressed in a message of its own', async () => {
     const { recorder, messages, exchanges } = recorderOf()
     const large = exchangeOf({ request: Buffer.alloc(3_000_000, '{"role":"user"}') })
-    recorder.record(exchangeOf())
-    recorder.record(large)
+    record(recorder, exchangeOf())
+    record(recorder, large)
     await recorder.flush()
     expect(messages).toHaveLength(2)
     expect(messages.map(({ data }) => data[1]).sort()).toEqual([0, 1])
@@ -129,7 +134,7 @@ describe('an exchange that is larger than a frame', () => {
   ])('drops %s when it still does not fit, and never its facts', async (_, request, response) => {
     const { recorder, messages, exchanges } = recorderOf({ message_bytes_max: 200_000 })
     const sent = exchangeOf({ request, response })
-    recorder.record(sent)
+    record(recorder, sent)
     await recorder.flush()
     const [kept] = exchanges()
     expect(kept?.facts).toEqual({ ...sent.facts, content_state: 'dropped' })
@@ -143,7 +148,7 @@ describe('an exchange that is larger than a frame', () => {
 
   test('is lost and counted when even the facts do not fit', async () => {
     const { recorder } = recorderOf({ message_bytes_max: 100 })
-    recorder.record(exchangeOf())
+    record(recorder, exchangeOf())
     await recorder.flush()
     expect(recorder.stats()).toEqual({ seen: 1, published: 0, refused: 0, lost: 1, pending: 0 })
   })
@@ -158,7 +163,7 @@ describe('a publish that fails', () => {
         if (ids.length < 3) throw new Error('away')
       },
     })
-    recorder.record(exchangeOf())
+    record(recorder, exchangeOf())
     await recorder.flush()
     expect(ids).toHaveLength(3)
     expect(new Set(ids).size).toBe(1)
@@ -173,8 +178,8 @@ describe('a publish that fails', () => {
         throw new Error('away')
       },
     })
-    recorder.record(exchangeOf())
-    recorder.record(exchangeOf())
+    record(recorder, exchangeOf())
+    record(recorder, exchangeOf())
     await recorder.flush()
     expect(tries).toBe(3)
     expect(recorder.stats()).toEqual({ seen: 2, published: 0, refused: 0, lost: 2, pending: 0 })
@@ -191,7 +196,7 @@ describe('a publish that fails', () => {
         throw new MessageTooLarge('no')
       },
     })
-    recorder.record(exchangeOf())
+    record(recorder, exchangeOf())
     await recorder.flush()
     expect(tries).toBe(1)
     expect(recorder.stats().lost).toBe(1)
@@ -205,7 +210,7 @@ test('waiting records are bounded in bytes; more are lost and counted', async ()
     inflight_bytes_max: 10_000,
     frame_bytes: 2_000,
   })
-  for (let i = 0; i < 20; i += 1) recorder.record(exchangeOf({ request: Buffer.alloc(500) }))
+  for (let i = 0; i < 20; i += 1) record(recorder, exchangeOf({ request: Buffer.alloc(500) }))
   const { lost, pending } = recorder.stats()
   expect(lost).toBeGreaterThan(5)
   expect(lost + pending).toBe(20)
@@ -213,16 +218,16 @@ test('waiting records are bounded in bytes; more are lost and counted', async ()
   held.resolve()
   await recorder.flush()
   expect(recorder.stats()).toEqual({ seen: 20, published: 20 - lost, refused: 0, lost, pending: 0 })
-  recorder.record(exchangeOf())
+  record(recorder, exchangeOf())
   await recorder.flush()
   expect(recorder.stats().published).toBe(21 - lost)
 })
 
 test('after close records are lost and counted', async () => {
   const { recorder, exchanges } = recorderOf({ frame_age_ms: 60_000 })
-  recorder.record(exchangeOf())
+  record(recorder, exchangeOf())
   await recorder.close()
-  recorder.record(exchangeOf())
+  record(recorder, exchangeOf())
   expect(exchanges()).toHaveLength(1)
   expect(recorder.stats()).toEqual({ seen: 2, published: 1, refused: 0, lost: 1, pending: 0 })
 })
@@ -235,10 +240,10 @@ test('the limit of a message is read for each message', async () => {
     },
     frame_age_ms: 60_000,
   })
-  recorder.record(exchangeOf())
+  record(recorder, exchangeOf())
   message_bytes_max = 1_500
-  recorder.record(exchangeOf())
-  recorder.record(exchangeOf())
+  record(recorder, exchangeOf())
+  record(recorder, exchangeOf())
   await recorder.flush()
   for (const { data } of messages) expect(data.length).toBeLessThanOrEqual(1_500)
   expect(recorder.stats().published).toBe(3)
@@ -271,7 +276,7 @@ test('with any queue, seen = published + lost + pending, and nothing is duplicat
           },
         })
         for (const { project, bytes, flush } of steps) {
-          recorder.record(exchangeOf({ project, request: Buffer.alloc(bytes, at) }))
+          record(recorder, exchangeOf({ project, request: Buffer.alloc(bytes, at) }))
           const { seen, published, lost, pending } = recorder.stats()
           expect(seen).toBe(published + lost + pending)
           if (flush) await recorder.flush()
@@ -308,7 +313,7 @@ describe('the ledger', () => {
       onAccepted: (entries) => reported.push(...entries),
     })
     const exchange = exchangeOf()
-    recorder.record(exchange)
+    record(recorder, exchange)
     await recorder.flush()
     expect(reported).toEqual([
       expect.objectContaining({
@@ -331,9 +336,9 @@ describe('the ledger', () => {
       onAccepted: (entries) => reported.push(...entries),
       publish: () => Promise.reject(new Error('away')),
     })
-    recorder.record(exchangeOf())
+    record(recorder, exchangeOf())
     await recorder.close()
-    recorder.record(exchangeOf())
+    record(recorder, exchangeOf())
     expect(reported.map(({ lost, items, message_id }) => [lost, items, message_id])).toEqual([
       [{ not_published: 1 }, 1, ''],
       [{ closed: 1 }, 1, ''],
@@ -382,7 +387,7 @@ describe('a project with a capture policy', () => {
         known ? { known } : {},
       )
       const exchange = exchangeOf({ request })
-      recorder.record(exchange)
+      record(recorder, exchange)
       await recorder.flush()
       expect(messages).toEqual([])
       const [sent] = requests
@@ -400,7 +405,7 @@ describe('a project with a capture policy', () => {
 
   test('the default policy, known late, changes nothing', async () => {
     const { recorder, exchanges, requests } = capturing({}, { known: 'later' })
-    recorder.record(exchangeOf({ request }))
+    record(recorder, exchangeOf({ request }))
     await recorder.flush()
     expect(exchanges().map((kept) => Buffer.from(kept.request))).toEqual([request])
     expect(requests).toEqual([])
@@ -411,7 +416,7 @@ describe('a project with a capture policy', () => {
     [{ sample_rate: 0 }, 'sampled'],
   ])('%j: nothing is published, and the ledger has the reason', async (rules, reason) => {
     const { recorder, messages, requests, reported } = capturing(rules)
-    recorder.record(exchangeOf({ request }))
+    record(recorder, exchangeOf({ request }))
     await recorder.flush()
     expect([messages, requests]).toEqual([[], []])
     expect(reported).toMatchObject([{ items: 1, rejected: { [reason]: 1 }, message_id: '' }])
@@ -425,7 +430,7 @@ describe('a project with a capture policy', () => {
       return Promise.reject(new Error('away'))
     }
     const { recorder, reported } = capturing({ content: 'metadata_only' }, { enqueue })
-    recorder.record(exchangeOf({ request }))
+    record(recorder, exchangeOf({ request }))
     await recorder.flush()
     expect(tries).toBe(2)
     expect(reported).toMatchObject([{ items: 1, lost: { not_published: 1 }, message_id: '' }])
@@ -436,7 +441,7 @@ describe('a project with a capture policy', () => {
     const { recorder, requests } = capturing({ masks: [mail] })
     const content = `${'x '.repeat(2_045)}secret@host.example`
     const messages = [{ role: 'tool', tool_call_id: 't', content }]
-    recorder.record(exchangeOf({ request: Buffer.from(JSON.stringify({ messages })) }))
+    record(recorder, exchangeOf({ request: Buffer.from(JSON.stringify({ messages })) }))
     await recorder.flush()
     expect(JSON.stringify(requests[0]?.records.observations[0]?.tool_results)).not.toContain(
       'secret',

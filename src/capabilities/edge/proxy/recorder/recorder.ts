@@ -1,6 +1,7 @@
 import type { Clock } from '../../../../kernel/time.ts'
 import type { Exchange } from '../../../../model/exchange.ts'
 import { frameHeaderBytes } from '../../../../model/exchange-frame.ts'
+import { absentJournal, type Journal } from '../../../../platform/journal/index.ts'
 import { createQuietLog, type Logger, type Metrics } from '../../../../platform/telemetry/index.ts'
 import { type LedgerRequest, rejectedEntry } from '../../../ledger/index.ts'
 import type { CapturePolicy } from '../../../records/capture/index.ts'
@@ -15,9 +16,13 @@ import {
   packExchange,
   toLedgerRequest,
 } from './exchange-frames.ts'
+import { JournalTurn } from './journal-turn.ts'
 import { createRecordLedger, type RecorderStats, type RecordLedger } from './record-ledger.ts'
+import { type Recovery, startRecovery } from './recover-calls.ts'
 
-export type RecorderOptions = PublishOptions & {
+export type RecorderOptions = Omit<PublishOptions, 'journal'> & {
+  /** Keeps records until they are in the queue; without it, a killed process loses its last ones. */
+  journal?: Journal
   /** Age of the first record at which a frame is published. */
   frame_age_ms: number
   /** Bytes of unpublished records; records beyond this bound are lost and counted. */
@@ -29,10 +34,7 @@ export type RecorderOptions = PublishOptions & {
   capture?: CaptureRecorder
 }
 
-/**
- * Size and age at which frames are published. One message for each call costs five times more. A
- * killed process loses at most the records of this age.
- */
+/** Size and age at which frames are published. One message for each call costs five times more. */
 export const frameLimits = { frame_bytes: 128 * 1024, frame_age_ms: 20 }
 
 export type Recorder = ExchangeRecorder & {
@@ -43,14 +45,24 @@ export type Recorder = ExchangeRecorder & {
   close(): Promise<void>
 }
 
+/** The options of a recorder, with their defaults. */
+type RecorderParts = RecorderOptions & { journal: Journal }
+
 /**
  * Packs the records of each project into frames and publishes them. A record larger than a frame is
  * compressed into a message of its own. A project whose policy leaves something out has no raw
- * records: `capture` records its calls. Nothing waits for the queue; bytes beyond the bound are
- * counted as lost.
+ * records: `capture` records its calls, which are not in the journal. Nothing waits for the queue;
+ * bytes beyond the bound are counted as lost.
+ *
+ * With a journal, the calls that end in one turn of the event loop are packed at its end and written
+ * to the journal at once, and then their answers end.
  */
 export function createRecorder(options: RecorderOptions): Recorder {
-  return new FramingRecorder(options)
+  // Getters of the options must stay getters.
+  const parts: RecorderParts = Object.create(options, {
+    journal: { value: options.journal ?? absentJournal },
+  })
+  return new FramingRecorder(parts)
 }
 
 const logIntervalMs = 1_000
@@ -65,9 +77,11 @@ const batch_exchanges = 32
 const facts_bytes = 1024
 
 class FramingRecorder implements Recorder {
-  readonly #options: RecorderOptions
+  readonly #options: RecorderParts
   readonly #ledger: RecordLedger
   readonly #publisher: ExchangePublisher
+  readonly #turn: JournalTurn
+  readonly #recovery: Recovery
   #waiting: Exchange[] = []
   #waiting_bytes = 0
   readonly #frames = new Map<string, OpenFrame>()
@@ -75,35 +89,50 @@ class FramingRecorder implements Recorder {
   #timer: NodeJS.Timeout | undefined
   #closed = false
 
-  constructor(options: RecorderOptions) {
+  constructor(options: RecorderParts) {
     this.#options = options
     this.#ledger = createRecordLedger(options.metrics)
     const log = createQuietLog(options.logger, options.clock, logIntervalMs)
     this.#publisher = new ExchangePublisher(options, this.#ledger, log)
+    this.#turn = new JournalTurn(options, () => this.#packForJournal())
+    this.#recovery = startRecovery(options.journal, options)
   }
 
   stats(): RecorderStats {
     return this.#ledger.stats()
   }
 
-  record(exchange: Exchange): void {
+  prepare(project_id: string): void {
+    void this.#options.capture?.policyOf(project_id)
+  }
+
+  record(exchange: Exchange, written: () => void): void {
     this.#ledger.seen()
     const bytes = estimateBytes(exchange)
-    if (this.#closed) this.#publisher.lose('closed', [toLedgerRequest(exchange.facts)])
+    if (this.#closed) this.#lose('closed', exchange, written)
     else if (this.#ledger.inflightBytes() + bytes > this.#options.inflight_bytes_max) {
-      this.#publisher.lose('inflight_full', [toLedgerRequest(exchange.facts)])
+      this.#lose('inflight_full', exchange, written)
     } else {
       this.#ledger.hold(bytes)
       this.#waiting.push(exchange)
       this.#waiting_bytes += bytes
       this.#sendSoon()
-      if (
-        this.#waiting.length >= batch_exchanges ||
-        this.#waiting_bytes >= this.#options.frame_bytes
-      ) {
-        this.#packWaiting()
+      if (this.#options.journal.isKept) this.#turn.wait(written)
+      else {
+        if (this.#isBatchFull()) this.#packWaiting()
+        written()
       }
     }
+  }
+
+  #lose(reason: 'closed' | 'inflight_full', { facts }: Exchange, written: () => void): void {
+    this.#publisher.lose(reason, [toLedgerRequest(facts)])
+    written()
+  }
+
+  #isBatchFull(): boolean {
+    const { frame_bytes } = this.#options
+    return this.#waiting.length >= batch_exchanges || this.#waiting_bytes >= frame_bytes
   }
 
   /** The second round packs the calls that waited for their project's policy. */
@@ -117,6 +146,13 @@ class FramingRecorder implements Recorder {
   async close(): Promise<void> {
     this.#closed = true
     await this.flush()
+    await this.#recovery.stop()
+  }
+
+  /** Packs the calls of this turn, and gives the journal what is new in the open frames. */
+  #packForJournal(): void {
+    this.#packWaiting()
+    for (const frame of this.#frames.values()) frame.writeTo(this.#options.journal)
   }
 
   #packWaiting(): void {
@@ -134,9 +170,11 @@ class FramingRecorder implements Recorder {
   #take(exchange: Exchange, policy: CapturePolicy | undefined): Promise<void> | undefined {
     const { capture } = this.#options
     if (capture === undefined || policy === undefined || policy.keeps_all) {
+      this.#turn.packed()
       this.#pack(exchange)
       return undefined
     }
+    this.#turn.leftOut()
     const work = this.#capture(capture, exchange, policy)
     this.#run(work)
     return work
@@ -160,7 +198,11 @@ class FramingRecorder implements Recorder {
     }
     if (!frame) {
       if (this.#frames.size >= maxOpenFrames) this.#sendOpenFrames()
-      frame = new OpenFrame(project_id, this.#publisher.pool.take())
+      frame = new OpenFrame(
+        project_id,
+        this.#publisher.pool.take(),
+        this.#publisher.begin(project_id),
+      )
       this.#frames.set(project_id, frame)
     }
     frame.append(entry, call)
@@ -189,7 +231,8 @@ class FramingRecorder implements Recorder {
   #sendAll(): void {
     clearTimeout(this.#timer)
     this.#timer = undefined
-    this.#packWaiting()
+    if (this.#options.journal.isKept) this.#turn.end()
+    else this.#packWaiting()
     this.#sendOpenFrames()
   }
 

@@ -40,6 +40,8 @@ export class Relay implements Dispatcher.DispatchHandler, CallRelay {
   #writer: AnswerWriter | undefined
   #refusal: UsageRefusal | undefined
   #retried = false
+  /** Whether the stream has had its last event, though not its end. */
+  #hasLastEvent = false
   /** Set when the key of the provider is ours, which the client must not see. */
   readonly #mask: KeyMask | undefined
 
@@ -158,14 +160,18 @@ export class Relay implements Dispatcher.DispatchHandler, CallRelay {
     if (this.#refusal) this.#passRefusal(controller, this.#refusal)
     if (this.#mask) this.#pass(this.#mask.end())
     this.#call.detachRelay()
-    this.#call.settle(answeredEnding(this.answer, this.#call.endpoint))
-    this.#writer?.end()
+    this.#finish(() => this.#writer?.end())
   }
 
   onResponseError(_controller: unknown, error: Error): void {
     const call = this.#call
     call.detachRelay()
-    if (call.hasEnded || error instanceof CallEnded) return
+    if (error instanceof CallEnded) return
+    if (this.#hasLastEvent) {
+      this.#finish(() => this.#writer?.end())
+      return
+    }
+    if (call.hasEnded) return
     const { provider } = this.#upstream
     const sent = this.#controller !== undefined
     const { outcome, fault } = classifyUpstreamError(error, { provider, sent })
@@ -178,13 +184,13 @@ export class Relay implements Dispatcher.DispatchHandler, CallRelay {
       call.fail(outcome, fault)
       return
     }
-    call.settle({
+    const ending = {
       outcome,
       status_code: this.answer.status_code,
       error_type: fault.code,
       error_message: fault.message,
-    })
-    this.#writer.breakOff(fault)
+    }
+    call.finish(ending, () => this.breakOff(fault))
   }
 
   #begin(
@@ -214,7 +220,15 @@ export class Relay implements Dispatcher.DispatchHandler, CallRelay {
   #pass(bytes: Buffer): void {
     if (bytes.length === 0) return
     this.answer.body?.add(bytes)
-    this.#writer?.write(bytes)
+    // Clients stop reading at the last event of a stream: for them, it ends the answer.
+    this.#hasLastEvent ||= this.answer.endsStreamWith(bytes, this.#call.endpoint)
+    if (this.#hasLastEvent) {
+      this.#finish(() => this.#writer?.write(bytes))
+    } else this.#writer?.write(bytes)
+  }
+
+  #finish(send: () => void): void {
+    this.#call.finish(answeredEnding(this.answer, this.#call.endpoint), send)
   }
 
   #passRefusal(controller: Dispatcher.DispatchController, refusal: UsageRefusal): void {

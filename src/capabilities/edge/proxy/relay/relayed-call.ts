@@ -35,8 +35,11 @@ type RelaySink = {
   setBlocked(isBlocked: boolean): void
   /** Detaches the relay once nothing is left to stop at the provider. */
   detachRelay(): void
-  /** Sets the ending of the call; the first one counts. */
-  settle(ending: Ending): void
+  /**
+   * Sets the ending, records the call, and then sends the last bytes of its answer: in the next turn
+   * of the event loop, or once a client that lags behind has caught up. Several sends keep their order.
+   */
+  finish(ending: Ending, send: () => void): void
   /** Answers with an error of Looptrace. No head may have been sent. */
   fail(outcome: Outcome, fault: Problem): void
 }

@@ -102,8 +102,8 @@ export class SocketCall {
     this.#add(eventEnd)
   }
 
-  /** Ends the call after its last event. */
-  finish(type: string): void {
+  /** Ends the call after its last event. `written` is called once the record is in the journal. */
+  finish(type: string, written: () => void): void {
     const status = type === 'error' ? this.#errorStatus() : 0
     this.end(
       status === 0
@@ -114,6 +114,7 @@ export class SocketCall {
             error_type: String(status),
             error_message: '',
           },
+      written,
     )
   }
 
@@ -131,13 +132,16 @@ export class SocketCall {
     })
   }
 
-  end(ending: Ending): void {
-    if (this.#hasEnded) return
+  end(ending: Ending, written: () => void = () => undefined): void {
+    if (this.#hasEnded) {
+      written()
+      return
+    }
     this.#hasEnded = true
     const { services } = this.#owner
     services.inFlight.remove(this)
     services.bodyBytesInFlight -= this.body.bytes
-    this.#report(ending)
+    this.#report(ending, written)
     services.callEnded()
   }
 
@@ -161,7 +165,7 @@ export class SocketCall {
     }
   }
 
-  #report(ending: Ending): void {
+  #report(ending: Ending, written: () => void): void {
     const { services, handshake, key, context, provider } = this.#owner
     const ended_ms = this.#elapsed_ms()
     const first_ms = this.answer.firstByteMs
@@ -184,7 +188,7 @@ export class SocketCall {
       streamed: true,
     })
     const request = isRequestCaptured ? this.body.received() : noBytes
-    services.recorder.record({ facts, request, response })
+    services.recorder.record({ facts, request, response }, written)
   }
 }
 

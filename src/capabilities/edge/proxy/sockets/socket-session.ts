@@ -4,6 +4,7 @@ import { formatSocketError } from '../call/provider-error.ts'
 import { KeyMask } from '../relay/key-mask.ts'
 import { AnswerTap } from './answer-tap.ts'
 import { ClientMessages, type ClientUnit } from './client-messages.ts'
+import { ClientWrites } from './client-writes.ts'
 import { type FrameFault, guarded } from './frame-reader.ts'
 import { closeCodes, closeFrame, textFrame } from './frames.ts'
 import { isCallMessage, MessageHead } from './message-head.ts'
@@ -23,6 +24,7 @@ export class SocketSession {
   readonly #messages: ClientMessages
   readonly #tap: AnswerTap
   readonly #mask: KeyMask | undefined
+  readonly #toClient: ClientWrites
   #units: ClientUnit[] = []
   /** Frames of the proxy itself for the client, which wait until the provider's message is whole. */
   #own: Buffer[] = []
@@ -38,6 +40,7 @@ export class SocketSession {
     this.#options = options
     const { settings } = options.services
     this.#messages = new ClientMessages(settings.body_bytes_max)
+    this.#toClient = new ClientWrites(options.client)
     this.#tap = new AnswerTap({
       calls: this.#calls,
       held_bytes_max: settings.capture_response_bytes_max,
@@ -73,6 +76,7 @@ export class SocketSession {
       })
       upstream.on(event, () => {
         this.#providerLeft()
+        this.#toClient.flush()
         client.end()
       })
     }
@@ -185,9 +189,8 @@ export class SocketSession {
 
   #fromProvider(chunk: Buffer): void {
     if (this.#isClosing) return
-    const bytes = this.#mask === undefined ? chunk : this.#mask.push(chunk)
-    this.#pass(bytes)
     const mask = this.#mask
+    this.#pass(mask === undefined ? chunk : mask.push(chunk))
     // An end that may be a start of the key is not held back when it ends a frame.
     if (mask !== undefined && mask.held_bytes > 0 && mask.held_bytes === this.#tap.reader.missing) {
       this.#pass(mask.end())
@@ -196,21 +199,21 @@ export class SocketSession {
 
   #pass(bytes: Buffer): void {
     if (bytes.length === 0 || this.#isClosing) return
-    const { client, upstream } = this.#options
     this.#tap.push(bytes)
     const { boundary } = this.#tap
     if (this.#own.length > 0 && boundary >= 0) {
-      client.write(bytes.subarray(0, boundary))
-      for (const frame of this.#own.splice(0)) client.write(frame)
-      client.write(bytes.subarray(boundary))
-    } else client.write(bytes)
+      this.#toClient.write(bytes.subarray(0, boundary))
+      for (const frame of this.#own.splice(0)) this.#toClient.write(frame)
+      this.#toClient.write(bytes.subarray(boundary))
+    } else this.#toClient.write(bytes)
+    const { client, upstream } = this.#options
     if (client.writableNeedDrain) upstream.pause()
     if (this.#isLeaving) this.leave()
   }
 
   /** Sends a frame of the proxy itself to the client, after the message that the provider is sending. */
   #send(frame: Buffer): void {
-    if (this.#tap.reader.isAtBoundary) this.#options.client.write(frame)
+    if (this.#tap.reader.isAtBoundary) this.#toClient.write(frame)
     else this.#own.push(frame)
   }
 
@@ -225,7 +228,7 @@ export class SocketSession {
 
   #finish(call: SocketCall, type: string): void {
     this.#calls.splice(this.#calls.indexOf(call), 1)
-    call.finish(type)
+    call.finish(type, this.#toClient.hold())
   }
 
   #clientLeft(): void {
@@ -258,8 +261,7 @@ export class SocketSession {
     if (this.#isClosing) return
     const isOurs = fault.code === 'shutting_down'
     this.#endCalls((call) => call.cut(isOurs ? 'upstream_cut' : 'refused', fault))
-    if (this.#tap.reader.isAtBoundary)
-      this.#options.client.write(textFrame(formatSocketError(fault, '')))
+    if (this.#tap.reader.isAtBoundary) this.#toClient.write(textFrame(formatSocketError(fault, '')))
     this.#close(close_code, fault.code)
   }
 
@@ -273,6 +275,7 @@ export class SocketSession {
     if (this.#isClosing) return
     this.#isClosing = true
     const { client, upstream } = this.#options
+    this.#toClient.flush()
     if (this.#tap.reader.isAtBoundary) client.write(closeFrame(code, reason, 'server'))
     upstream.write(closeFrame(code, reason, 'client'))
     client.end()
