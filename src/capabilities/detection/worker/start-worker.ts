@@ -33,7 +33,6 @@ const maxCountedDue = 10_000
 
 /** The longest rest after analysing a large task, so that other tasks do not wait longer. */
 const maxLoopRestMs = 2_000
-
 /**
  * Analyses tasks as they become due, until it is stopped. Several processes can run it: each claims
  * some tasks under a lease. The tasks of a killed process are due again when its lease expires.
