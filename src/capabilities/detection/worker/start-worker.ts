@@ -33,18 +33,14 @@ const maxCountedDue = 10_000
 
 /** The longest rest after analysing a large task, so that other tasks do not wait longer. */
 const maxLoopRestMs = 2_000
-
 /**
  * Analyses tasks as they become due, until it is stopped. Several processes can run it: each claims
  * some tasks under a lease. The tasks of a killed process are due again when its lease expires.
  */
-export function startWorker(ports: WorkPorts & { metrics: Metrics; wakes?: Wakes | undefined }): {
-  stop(): Promise<void>
-} {
+export function startWorker(ports: WorkPorts & { metrics: Metrics }): { stop(): Promise<void> } {
   const { db, logger, metrics, settings, cache, wakes = pollingWakes() } = ports
-  const waker = wakes.waker('detection')
   watchDue(db, metrics, cache)
-  const stopping = new AbortController()
+  const [waker, stopping] = [wakes.waker('detection'), new AbortController()]
   const loop = async () => {
     while (!stopping.signal.aborted) {
       const start_ms = performance.now()
@@ -89,7 +85,8 @@ async function analyseDue(ports: WorkPorts, stopping: AbortSignal): Promise<bool
   )
   if (claimed.length === 0) return false
   try {
-    const groups = [...groupByProject(claimed)].toSorted(([, a], [, b]) => a.length - b.length)
+    const byProject = Map.groupBy(claimed, ({ project_id }) => project_id)
+    const groups = [...byProject].toSorted(([, a], [, b]) => a.length - b.length)
     for (const [at, [project_id, tasks]] of groups.entries()) {
       if (at > 0 && isOver()) break
       await runInProject(project_id, () => analyseClaimed(ports, { project_id, tasks, isOver }))
@@ -102,10 +99,6 @@ async function analyseDue(ports: WorkPorts, stopping: AbortSignal): Promise<bool
     )
   }
   return true
-}
-
-function groupByProject(claimed: readonly ClaimedTask[]): Map<string, ClaimedTask[]> {
-  return Map.groupBy(claimed, ({ project_id }) => project_id)
 }
 
 function watchDue(db: DetectionDb, metrics: Metrics, cache: HistoryCache): void {
@@ -127,6 +120,7 @@ type WorkPorts = DetectionPorts & {
   meters: DetectionMeters
   logger: Logger
   settings: DetectionWork
+  wakes?: Wakes | undefined
   /** Plans the judge's questions about a task; undefined without a judge. */
   planJudging?: (analysis: TaskAnalysis) => JudgingPlan | undefined
 }
