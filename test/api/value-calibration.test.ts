@@ -2,6 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { openValueCalibration } from '../../src/capabilities/verification/index.ts'
 import { readValueRecord } from '../../src/capabilities/verification/trust/value-calibration-store.ts'
 import { newId } from '../../src/kernel/ids.ts'
+import { insertFinding } from '../support/findings.ts'
 import { type InsightApi, noon_ms, openInsightApi, personOf } from '../support/insight-api.ts'
 
 let api: InsightApi
@@ -10,21 +11,15 @@ beforeAll(async () => {
 })
 afterAll(() => api?.[Symbol.asyncDispose]())
 
-const at = new Date(noon_ms).toISOString()
-
-async function seedFinding(project_id: string, task_id: string, state = 'open') {
-  const finding_id = newId()
-  await api.db
-    .insertInto('findings')
-    .values({
-      ...{ finding_id, project_id, task_id, kind: 'claim', type: 'unsupported_value', state },
-      ...{ detector: 'unsupported_value', detector_version: 3, severity: 'low', summary: 's' },
-      ...{ places: '[]', trace_ids: [newId()], wasted_tokens: 0, wasted_cost_usd: '0' },
-      ...{ recovered: false, confidence: 1, evidence: '{}', started_at: at, repeats: 3 },
-      ...{ first_detected_at: at, updated_at: at },
-    })
-    .execute()
-  return finding_id
+function seedFinding(
+  project_id: string,
+  task_id: string,
+  state: 'open' | 'withdrawn' = 'open',
+): Promise<string> {
+  return insertFinding(api.db, {
+    ...{ project_id, task_id, places: [], kind: 'claim', type: 'unsupported_value', state },
+    ...{ detector: 'unsupported_value', detector_version: 3, severity: 'low', repeats: 3 },
+  })
 }
 
 const verdict = JSON.stringify({ values: { checked: 400, not_checked: 0 } })
