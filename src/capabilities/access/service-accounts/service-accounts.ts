@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { newId } from '../../../kernel/ids.ts'
 import { problem } from '../../../kernel/problem.ts'
 import { keyScopes } from '../../../kernel/scopes.ts'
-import { idPage, idPageAfter, idPageQuery } from '../../../model/id-pages.ts'
+import { idPage, idPageAfter, idPageQuery, pageFields } from '../../../model/id-pages.ts'
 import { flagParameter } from '../../../model/list-query.ts'
 import { managedByField, managedByParameter } from '../../../model/managed-by.ts'
 import { record } from '../../../model/named-schemas.ts'
@@ -14,7 +14,7 @@ import {
   type Route,
 } from '../../../platform/http/index.ts'
 import type { Access } from '../access.ts'
-import { idField, instantField, nameField, pageFields, scopesField, withEtag } from '../fields.ts'
+import { idField, instantField, nameField, scopesField, withEtag } from '../fields.ts'
 import { changeAccount, deleteAccount, releaseAccount } from './change-store.ts'
 import {
   declaredBy,

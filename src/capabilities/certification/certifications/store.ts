@@ -1,6 +1,7 @@
 import { newId } from '../../../kernel/ids.ts'
 import { problem } from '../../../kernel/problem.ts'
 import type { Clock } from '../../../kernel/time.ts'
+import type { IdPage } from '../../../model/id-pages.ts'
 import { sql } from '../../../platform/relational/index.ts'
 import { enqueueJob, type JobDb } from '../../jobs/index.ts'
 import type { Certification, CertificationDb } from '../evidence/contract.ts'
@@ -170,7 +171,7 @@ export type CertificationFilter = {
 export async function selectCertifications(
   db: CertificationDb,
   { project_id, ...filter }: CertificationFilter,
-  { before, limit, count_max }: { before: string | undefined; limit: number; count_max: number },
+  { after, limit, count_max }: IdPage,
 ): Promise<{ rows: Certification[]; counted: number }> {
   const matches = Object.entries(filter).reduce(
     (query, [column, value]) =>
@@ -181,7 +182,7 @@ export async function selectCertifications(
   )
   const rows = await matches
     .selectAll()
-    .$if(before !== undefined, (query) => query.where('id', '<', before ?? ''))
+    .$if(after !== undefined, (query) => query.where('id', '<', after ?? ''))
     .orderBy('id', 'desc')
     .limit(limit)
     .execute()

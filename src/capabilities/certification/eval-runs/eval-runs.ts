@@ -1,9 +1,8 @@
 import { z } from 'zod'
 import { isUuid, newId } from '../../../kernel/ids.ts'
-import { totalExactMax } from '../../../kernel/pages.ts'
 import { type Problem, problem } from '../../../kernel/problem.ts'
 import type { Clock } from '../../../kernel/time.ts'
-import { idAfter, idPage, idPageQuery } from '../../../model/id-pages.ts'
+import { idPage, idPageAfter, idPageQuery, pageFields } from '../../../model/id-pages.ts'
 import { textParameter } from '../../../model/list-query.ts'
 import { record } from '../../../model/named-schemas.ts'
 import { Answer, type Caller, defineRoute, type Route } from '../../../platform/http/index.ts'
@@ -139,9 +138,7 @@ export function listEvalRuns({ db }: EvalRunDeps): Route {
     }),
     reply: record('EvalRunList', {
       eval_runs: z.array(evalRunSchema),
-      total: z.int().nonnegative(),
-      total_is_exact: z.literal(false).optional(),
-      next_cursor: z.string().nullable(),
+      ...pageFields,
     }),
     errors: ['invalid_cursor', 'store_unavailable'],
     handle: async ({ query: { limit, cursor, ...filter }, caller: { project_id } }) => {
@@ -149,7 +146,7 @@ export function listEvalRuns({ db }: EvalRunDeps): Route {
       const result = await selectEvalRuns(
         db,
         { project_id, ...filter },
-        { before: idAfter(name, cursor), limit: limit + 1, count_max: totalExactMax + 1 },
+        idPageAfter(name, { limit, cursor }),
       )
       const page = idPage(result, { list: name, limit, idOf: ({ id }) => id })
       return { eval_runs: page.items.map(toEvalRunReply), ...page.info }

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { idPage, idPageAfter, idPageQuery } from '../../../model/id-pages.ts'
+import { idPage, idPageAfter, idPageQuery, pageFields } from '../../../model/id-pages.ts'
 import { record } from '../../../model/named-schemas.ts'
 import { defineRoute, type Route } from '../../../platform/http/index.ts'
 import { policyId } from '../policy/policy.ts'
@@ -25,9 +25,7 @@ export function listReleasePolicyVersions({ db }: PolicyDeps): Route {
     query: z.strictObject(idPageQuery),
     reply: record('ReleasePolicyVersionList', {
       versions: z.array(versionSchema),
-      total: z.int().nonnegative(),
-      total_is_exact: z.literal(false).optional(),
-      next_cursor: z.string().nullable(),
+      ...pageFields,
     }),
     errors: ['release_policy_not_found', 'invalid_cursor', 'store_unavailable'],
     handle: async ({ params: { policy_id }, query, caller: { project_id } }) => {

@@ -152,12 +152,12 @@ export type RunFilter = { project_id: string } & ({ trace_id: string } | { task_
 export function listRuns(
   db: RunsDb,
   filter: RunFilter,
-  /** `before`: only runs created before the one with this id. */
-  { before, limit }: { before?: string | undefined; limit: number },
+  /** `after`: only runs created before the one with this id. */
+  { after, limit }: { after?: string | undefined; limit: number },
 ): Promise<Run[]> {
   return filterRuns(db, filter)
     .selectAll()
-    .$if(before !== undefined, (query) => query.where('id', '<', before ?? ''))
+    .$if(after !== undefined, (query) => query.where('id', '<', after ?? ''))
     .orderBy('id', 'desc')
     .limit(limit)
     .execute()

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { problem } from '../../../../kernel/problem.ts'
-import { idPage, idPageAfter, idPageQuery } from '../../../../model/id-pages.ts'
+import { idPage, idPageAfter, idPageQuery, pageFields } from '../../../../model/id-pages.ts'
 import { record } from '../../../../model/named-schemas.ts'
 import {
   Answer,
@@ -14,7 +14,6 @@ import {
   emailField,
   idField,
   organizationRoleField,
-  pageFields,
   projectRoleField,
   withEtag,
 } from '../../fields.ts'
