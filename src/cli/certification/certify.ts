@@ -80,8 +80,10 @@ function requestOf(args: Arguments) {
   const [tags, baseline] = [args.values('tag'), releaseOf(args, 'baseline')]
   return {
     release: {
-      ...{ name: release.name, version: release.version },
-      ...{ image_digest: digestOf(args), tags: tags.length === 0 ? null : tags },
+      name: release.name,
+      version: release.version,
+      image_digest: digestOf(args),
+      tags: tags.length === 0 ? null : tags,
     },
     environment,
     policy_id: args.value('policy') ?? 'default',

@@ -100,7 +100,11 @@ function errorCase({ file, faults }: FileReport): string[] {
 }
 
 const entities: Readonly<Record<string, string>> = {
-  ...{ '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&apos;' },
+  '&': '&amp;',
+  '<': '&lt;',
+  '>': '&gt;',
+  '"': '&quot;',
+  "'": '&apos;',
 }
 
 /** Escapes text for XML 1.0, which cannot contain most control characters. */

@@ -121,7 +121,9 @@ export async function loadTests(file: LintFile, io: Pick<CommandIo, 'stdin'>): P
   )
   checkFile(read.data, sink)
   return {
-    ...{ file: file.name, evaluation_interval: read.data.evaluation_interval, positionOf },
+    file: file.name,
+    evaluation_interval: read.data.evaluation_interval,
+    positionOf,
     tests: sink.faults.length > 0 ? [] : tests,
     faults: sink.faults.map((fault) => located(document, fault)),
   }

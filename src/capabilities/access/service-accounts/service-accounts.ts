@@ -87,7 +87,8 @@ export function createServiceAccount({ db, clock }: Access): Route {
     handle: async ({ body, caller }) => {
       const { name, scopes } = body
       const made = await insertServiceAccount(db, {
-        ...{ name, scopes },
+        name,
+        scopes,
         managed_by: getDeclarer(caller, body),
         id: newId(),
         project_id: caller.project_id,
@@ -155,7 +156,10 @@ export function putServiceAccount({ db, clock, keys, roles }: Access): Route {
       const which = { ...params, project_id: caller.project_id }
       const { name, scopes, disabled, take_over } = body
       const changed = await changeAccount(db, which, {
-        ...{ name, scopes, disabled, take_over },
+        name,
+        scopes,
+        disabled,
+        take_over,
         by: getDeclarer(caller, body),
         at: new Date(clock.now_ms()),
         check: (version) => assertVersion(headers, version),

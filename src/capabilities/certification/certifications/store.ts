@@ -45,14 +45,22 @@ export function declareCertification(
       .insertInto('certifications')
       .values({
         ...about,
-        ...{ id: newId(), state: 'pending', created_at: new Date(now_ms), requested_by },
-        ...{ policy_version: policy.version, policy_digest: policy.digest },
+        id: newId(),
+        state: 'pending',
+        created_at: new Date(now_ms),
+        requested_by,
+        policy_version: policy.version,
+        policy_digest: policy.digest,
         policy: JSON.stringify(policy.document),
-        ...{ release_name: request.release.name, release_version: request.release.version },
+        release_name: request.release.name,
+        release_version: request.release.version,
         image_digest: request.release.image_digest,
-        ...{ window_from: plan.window_from, release_tags: plan.release_tags },
+        window_from: plan.window_from,
+        release_tags: plan.release_tags,
         baseline: plan.baseline && JSON.stringify(plan.baseline),
-        ...{ eval_run_ids: plan.eval_run_ids, declared_at, request_digest: digestRequest(request) },
+        eval_run_ids: plan.eval_run_ids,
+        declared_at,
+        request_digest: digestRequest(request),
       })
       .returningAll()
       .executeTakeFirstOrThrow()

@@ -88,7 +88,8 @@ async function readCases(
     throw problem('invalid_request', {
       detail: `/content: ${error.message}`,
       faults: error.faults.map(({ line, detail }) => ({
-        ...{ pointer: '/content', detail: `line ${line}: ${detail}` },
+        pointer: '/content',
+        detail: `line ${line}: ${detail}`,
       })),
     })
   }
@@ -101,18 +102,21 @@ function toRun(
 ): NewEvalRun {
   const count = (passed: boolean | null) => cases.filter((one) => one.passed === passed).length
   return {
-    ...{ id: newId(), project_id: caller.project_id, name, format },
+    id: newId(),
+    project_id: caller.project_id,
+    name,
+    format,
     environment: toStoredEnvironment(environment),
-    ...{ release_name: release.name, release_version: release.version },
+    release_name: release.name,
+    release_version: release.version,
     image_digest: release.image_digest?.slice('sha256:'.length) ?? null,
-    ...{
-      digest,
-      cases: cases.length,
-      passed: count(true),
-      failed: count(false),
-      skipped: count(null),
-    },
-    ...{ created_at: at, created_by: requesterOf(caller) },
+    digest,
+    cases: cases.length,
+    passed: count(true),
+    failed: count(false),
+    skipped: count(null),
+    created_at: at,
+    created_by: requesterOf(caller),
   }
 }
 

@@ -64,7 +64,9 @@ function insertRun(
     const inserted = await trx
       .insertInto('verification_runs')
       .values({
-        ...{ ...request, id, created_at },
+        ...request,
+        id,
+        created_at,
         state: 'pending',
         verifiers: JSON.stringify(verifiers),
       })

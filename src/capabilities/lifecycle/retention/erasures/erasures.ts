@@ -165,7 +165,9 @@ export async function requestErasure(
     open ?? (await insertErasure(db, { ...request, id: newId(), user_id_digest, created_at }))
   // Also for an open erasure: a crash may have come before its job. The key allows only one job.
   const job = await enqueueJob(db, {
-    ...{ project_id, requested_by, clock },
+    project_id,
+    requested_by,
+    clock,
     kind: erasureKind,
     params: { erasure_id: erasure.id },
     once_key: `${erasureKind} ${erasure.id}`,
@@ -181,7 +183,12 @@ function toRecord(erasure: Erasure): z.input<typeof erasureSchema> {
     erasure_id,
     state: ended_at === null ? 'running' : 'completed',
     user_id_digest: user_id_digest.toString('hex'),
-    ...{ reason, requested_by, created_at, unreadable_at, ended_at, job_id },
+    reason,
+    requested_by,
+    created_at,
+    unreadable_at,
+    ended_at,
+    job_id,
     receipt: readReceipt(receipt),
   }
 }
