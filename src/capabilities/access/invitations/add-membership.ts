@@ -32,13 +32,11 @@ export async function addMembership(
     .insertInto('organization_members')
     .values(member)
     .onConflict((conflict) =>
-      conflict
-        .columns(['organization_id', 'user_id'])
-        .doUpdateSet({
-          role: higher('organization_members', organizationRoles),
-          by_resource: false,
-          by_group: false,
-        }),
+      conflict.columns(['organization_id', 'user_id']).doUpdateSet({
+        role: higher('organization_members', organizationRoles),
+        by_resource: false,
+        by_group: false,
+      }),
     )
     .execute()
   await trx
@@ -55,13 +53,11 @@ export async function addMembership(
         .where('invitation_id', '=', id),
     )
     .onConflict((conflict) =>
-      conflict
-        .columns(['project_id', 'user_id'])
-        .doUpdateSet({
-          role: higher('project_members', projectRoles),
-          by_resource: false,
-          by_group: false,
-        }),
+      conflict.columns(['project_id', 'user_id']).doUpdateSet({
+        role: higher('project_members', projectRoles),
+        by_resource: false,
+        by_group: false,
+      }),
     )
     .execute()
 }
