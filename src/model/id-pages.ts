@@ -50,18 +50,10 @@ export function idPageAfter(
 
 /** Cuts off the extra row and returns the page with its cursor. */
 export function idPage<R>(
-  result: { rows: readonly R[]; counted: number },
-  { idOf, ...page }: { list: string; limit: number; idOf: (row: R) => string },
+  { rows, counted }: { rows: readonly R[]; counted: number },
+  { list, limit, idOf }: { list: string; limit: number; idOf: (row: R) => string },
 ): { items: R[]; info: PageInfo } {
-  return keyPage(result, { ...page, keyOf: idOf })
-}
-
-/** Like `idPage`, for a list sorted by another unique key. The cursor holds the key. */
-export function keyPage<R>(
-  result: { rows: readonly R[]; counted: number },
-  page: { list: string; limit: number; keyOf: (row: R) => string | number },
-): { items: R[]; info: PageInfo } {
-  const { items, last } = cutPage(result.rows, page.limit)
-  const cursor = last === undefined ? null : encodeCursor(page.list, [page.keyOf(last)])
-  return { items, info: pageInfo(result.counted, cursor) }
+  const { items, last } = cutPage(rows, limit)
+  const cursor = last === undefined ? null : encodeCursor(list, [idOf(last)])
+  return { items, info: pageInfo(counted, cursor) }
 }

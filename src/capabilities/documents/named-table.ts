@@ -116,7 +116,7 @@ export class NamedTable<Row extends NamedRow> extends VersionedTable<Row> {
     return countUpTo(this.open(db), this.#select(db, project_id, {}), count_max)
   }
 
-  /** Returns the version of a new document: the one after the last version that is kept. */
+  /** Returns the version of a new document, which is 1 unless versions of its id are kept. */
   async firstVersion(trx: AnyDatabase, { project_id, id }: DocumentKey): Promise<number> {
     const { versions } = this.options
     if (versions === undefined) return 1
