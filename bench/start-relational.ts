@@ -30,7 +30,10 @@ export async function startRelational<Tables>(
   const relational = openRelational<Tables>({
     scope: allTenants,
     url: postgres.url,
-    ...{ pool_max: 4, connect_timeout_ms: 5_000, statement_timeout_ms: 60_000, logger },
+    pool_max: 4,
+    connect_timeout_ms: 5_000,
+    statement_timeout_ms: 60_000,
+    logger,
   })
   parts.defer(() => relational.close())
   await migrateRelational({ url: postgres.url, logger })

@@ -92,8 +92,10 @@ function callOf(request: Received, at: number): RecordedCase['calls'][number] {
       body: JSON.parse(body.toString('utf8')),
     },
     response: {
-      ...{ status: answer.status, headers: { 'content-type': answer.content_type } },
-      ...{ body: answer.body_to_proxy, streamed },
+      status: answer.status,
+      headers: { 'content-type': answer.content_type },
+      body: answer.body_to_proxy,
+      streamed,
     },
     usage: usageOf(at),
   }

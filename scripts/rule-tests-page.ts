@@ -54,7 +54,10 @@ function defaultOf({ default: value }: Schema): string | undefined {
 }
 
 const typeNames: Readonly<Record<string, string>> = {
-  ...{ string: 'text', integer: 'whole number', number: 'number', boolean: 'true or false' },
+  string: 'text',
+  integer: 'whole number',
+  number: 'number',
+  boolean: 'true or false',
   object: 'fields',
 }
 

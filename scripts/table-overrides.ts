@@ -16,7 +16,7 @@ export const tableOverrides: Readonly<Record<string, string>> = {
   'capture_policies.masks': 'StoredMask[]',
   'certification_evidence.items': records,
   'certification_keys.public_jwk': texts,
-  'certification_policies.managed_by': texts,
+  'certification_policies.managed_by': 'ManagedBy',
   'detection_settings.detectors':
     '{ readonly [detector: string]: { readonly [setting: string]: unknown } }',
   'feedback.metadata': texts,

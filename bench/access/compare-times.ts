@@ -15,7 +15,8 @@ export type Times = Readonly<Record<string, readonly number[]>>
 export function compareTimes(times: Times): Compared[] {
   const [first = []] = Object.values(times)
   return Object.entries(times).map(([kind, of]) => ({
-    ...{ kind, median_ns: Math.round(median(of)) },
+    kind,
+    median_ns: Math.round(median(of)),
     ...mannWhitney(of, first),
   }))
 }

@@ -39,7 +39,10 @@ const postgres = await startEmbeddedPostgres({ directory: join(directory, 'postg
 await migrateRelational({ url: postgres.url, logger })
 const relational = openRelational<AccessTables>({
   scope: allTenants,
-  ...{ url: postgres.url, pool_max: 4, connect_timeout_ms: 5_000, statement_timeout_ms: 10_000 },
+  url: postgres.url,
+  pool_max: 4,
+  connect_timeout_ms: 5_000,
+  statement_timeout_ms: 10_000,
   logger,
 })
 const { db } = relational
@@ -48,16 +51,26 @@ const passwords = createPasswordHasher({ cost_log2: 4 })
 const first = await bootstrap({ db, clock, passwords })
 if (first === null) throw new Error('the database is not empty')
 const access = openAccess({
-  ...{ db, clock, logger, passwords, token_issuer: 'looptrace', token_ttl_ms: 3_600_000 },
+  db,
+  clock,
+  logger,
+  passwords,
+  token_issuer: 'looptrace',
+  token_ttl_ms: 3_600_000,
   secret_key: 'a secret of at least 32 characters',
 })
 const server = await createHttpServer({
   routes: accessRoutes(access),
   authorize: authorizer(access),
   idempotency: openIdempotencyStore(db),
-  ...{ logger, metrics: createMetrics(), clock },
-  ...{ body_bytes_max: 10_000, header_bytes_max: 16_384, rate_per_minute_max: 0 },
-  ...{ request_timeout_ms: 5_000, keep_alive_ms: 60_000 },
+  logger,
+  metrics: createMetrics(),
+  clock,
+  body_bytes_max: 10_000,
+  header_bytes_max: 16_384,
+  rate_per_minute_max: 0,
+  request_timeout_ms: 5_000,
+  keep_alive_ms: 60_000,
 })
 const port = await server.listen({ host: '127.0.0.1', port: 0 })
 const agent = new Agent({ keepAlive: true, maxSockets: 1 })
@@ -65,7 +78,9 @@ const base = `/api/v2/access/projects/${first.project_id}`
 
 const { token } = JSON.parse(
   await call('POST', '/api/v1/auth/token', {
-    ...{ grant_type: 'password', username: first.admin_email, password: first.admin_password },
+    grant_type: 'password',
+    username: first.admin_email,
+    password: first.admin_password,
   }).then((text) => JSON.stringify({ token: JSON.parse(text).access_token })),
 )
 const expires_at = new Date(Date.now() + 500).toISOString()
@@ -110,8 +125,11 @@ const inProcess = await measure(
 )
 const overHttp = await measure(
   {
-    ...{ 'wrong first character': wrongFirst, 'wrong last character': wrongLast },
-    ...{ 'unknown prefix': unknown, revoked: revoked.key, expired: expired.key },
+    'wrong first character': wrongFirst,
+    'wrong last character': wrongLast,
+    'unknown prefix': unknown,
+    revoked: revoked.key,
+    expired: expired.key,
   },
   10,
   (text) => call('GET', `${base}/api-keys`, undefined, { 'x-api-key': text }),

@@ -49,7 +49,8 @@ function runCaller(headers: Record<string, string>): void {
     pools.set(origin, pool)
     const started = performance.now()
     const { statusCode, body } = await pool.request({
-      ...{ method, path },
+      method,
+      path,
       headers: { ...headers, 'content-type': 'application/json' },
       body: payload === undefined ? null : JSON.stringify(payload),
     })

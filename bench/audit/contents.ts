@@ -39,7 +39,9 @@ export async function insertContents({
   const observations = task_ids.flatMap((task_id, task) =>
     Array.from({ length: steps }, (_, step) =>
       observationOf({
-        ...{ project_id, task_id, trace_id: trace_ids[task] ?? '' },
+        project_id,
+        task_id,
+        trace_id: trace_ids[task] ?? '',
         observation_id: (task * steps + step + 1).toString(16).padStart(16, '0'),
         start_time: start_ns + BigInt(task * 30 + step) * second_ns,
         end_time: start_ns + BigInt(task * 30 + step + 1) * second_ns,
@@ -54,7 +56,12 @@ export async function insertContents({
   const started_at = new Date(Number(start_ns / 1_000_000n)).toISOString()
   const times = { started_at, last_activity_at: started_at, duration_ms: 30_000 }
   const values = task_ids.map((task_id) => ({
-    ...{ project_id, task_id, name: 'parcel', implicit: false, calls: steps, ...times },
+    project_id,
+    task_id,
+    name: 'parcel',
+    implicit: false,
+    calls: steps,
+    ...times,
   }))
   await db.insertInto('tasks').values(values).execute()
   return { task_ids, trace_ids }

@@ -34,7 +34,8 @@ const writeTo = (ids: readonly string[]) => (): Call => {
 }
 const write = writeTo(project_ids)
 const task = (): Call => ({
-  ...{ method: 'GET', url: `/api/v1/tasks/${task_ids[++calls % task_ids.length]}` },
+  method: 'GET',
+  url: `/api/v1/tasks/${task_ids[++calls % task_ids.length]}`,
 })
 const read = (): Call => {
   calls += 1

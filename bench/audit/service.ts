@@ -102,7 +102,12 @@ export async function startBenchService(): Promise<BenchService> {
   const first = await bootstrap({ db, clock, passwords })
   if (first === null) throw new Error('the database is not empty')
   const access = openAccess({
-    ...{ db, clock, logger, passwords, token_issuer: 'looptrace', token_ttl_ms: 3_600_000 },
+    db,
+    clock,
+    logger,
+    passwords,
+    token_issuer: 'looptrace',
+    token_ttl_ms: 3_600_000,
     secret_key: 'a secret of at least 32 characters',
   })
   const store = openClickHouseStore({ columnar: engine.columnar })
@@ -113,7 +118,9 @@ export async function startBenchService(): Promise<BenchService> {
       clickhouse: openClickHouseRunner({ columnar: engine.columnar, logger }),
       postgres: openPostgresRunner(relational),
     },
-    ...{ chooseStore: chooseByEntity, onServed: () => undefined, logger },
+    chooseStore: chooseByEntity,
+    onServed: () => undefined,
+    logger,
     metrics: createMetrics(),
     settings: { ...querySettings, query_running_max: 100, query_waiting_max: 200 },
   })
@@ -133,10 +140,17 @@ export async function startBenchService(): Promise<BenchService> {
   const inserted = { ...audited, storeRead: (entry: AuditEntry) => insertRead(db, entry) }
   const open = (audit?: AuditTrail): Promise<HttpServer> =>
     createHttpServer({
-      ...{ routes, authorize: authorizer(access), idempotency: openIdempotencyStore(db) },
+      routes,
+      authorize: authorizer(access),
+      idempotency: openIdempotencyStore(db),
       ...(audit && { audit }),
-      ...{ logger, metrics: createMetrics(), clock, body_bytes_max: 1_000_000 },
-      ...{ header_bytes_max: 16_384, rate_per_minute_max: 0, request_timeout_ms: 5_000 },
+      logger,
+      metrics: createMetrics(),
+      clock,
+      body_bytes_max: 1_000_000,
+      header_bytes_max: 16_384,
+      rate_per_minute_max: 0,
+      request_timeout_ms: 5_000,
       keep_alive_ms: 60_000,
     })
   const servers = {
@@ -145,9 +159,12 @@ export async function startBenchService(): Promise<BenchService> {
     inserted: await open(inserted),
   }
   const signedIn = await servers.none.inject({
-    ...{ method: 'POST', url: '/api/v1/auth/token' },
+    method: 'POST',
+    url: '/api/v1/auth/token',
     payload: {
-      ...{ grant_type: 'password', username: first.admin_email, password: first.admin_password },
+      grant_type: 'password',
+      username: first.admin_email,
+      password: first.admin_password,
     },
   })
   const authorization = `Bearer ${signedIn.json().access_token}`
@@ -176,7 +193,10 @@ export async function startBenchService(): Promise<BenchService> {
       audited: await originOf(servers.audited),
       inserted: await originOf(servers.inserted),
     },
-    ...{ project_ids, spread_ids, ...contents, caller },
+    project_ids,
+    spread_ids,
+    ...contents,
+    caller,
     flush: () => journal.flush(),
     seal: async () => {
       await sealReads(db, clock)

@@ -30,7 +30,10 @@ function spanOf(traceId: string, start_ms: number, { at, steps }: { at: number; 
   const parent = at === 0 ? undefined : at % 10 === 1 ? 0 : at - 1
   const length_ms = at === 0 ? steps : 2
   return {
-    ...{ traceId, spanId: idOf(at), name: `step ${at % 10}`, kind: 1 },
+    traceId,
+    spanId: idOf(at),
+    name: `step ${at % 10}`,
+    kind: 1,
     ...(parent !== undefined && { parentSpanId: idOf(parent) }),
     startTimeUnixNano: `${start_ms + at}000000`,
     endTimeUnixNano: `${start_ms + at + length_ms}000000`,

@@ -56,8 +56,10 @@ async function storeTask(world: World): Promise<void> {
   await fetch(`${base_url}/v1/chat/completions`, {
     method: 'POST',
     headers: {
-      ...{ 'x-api-key': login.project_key, authorization: 'Bearer provider-key' },
-      ...{ 'x-task-id': 'bench', 'content-type': 'application/json' },
+      'x-api-key': login.project_key,
+      authorization: 'Bearer provider-key',
+      'x-task-id': 'bench',
+      'content-type': 'application/json',
     },
     body: JSON.stringify({ model: 'gpt-4.1-mini', messages: [{ role: 'user', content: 'hello' }] }),
   })
@@ -124,7 +126,8 @@ async function measureOutline(world: World, rounds: number) {
 function measureTree(tab: Tab, rounds: number): Promise<FramesRow> {
   const tree = `document.querySelector('[role="tree"]').parentElement`
   const scroll = {
-    ...{ row: '[role=treeitem]', start: `${tree}.scrollTop = 0` },
+    row: '[role=treeitem]',
+    start: `${tree}.scrollTop = 0`,
     eachFrame: `${tree}.scrollTop += 300`,
   }
   return measureFrames(tab, { what: 'steps of a trace', rows: steps, scroll, rounds })
@@ -152,7 +155,8 @@ async function measureFrames(
     pairs.push({ idle: await measure(''), scrolled: await measure(eachFrame) })
   }
   return {
-    ...{ what, rows },
+    what,
+    rows,
     dom_rows: Math.max(...pairs.map(({ scrolled }) => scrolled.dom_rows)),
     idle_p95_ms: median(pairs.map(({ idle }) => idle.p95_ms)),
     scrolled_p95_ms: median(pairs.map(({ scrolled }) => scrolled.p95_ms)),

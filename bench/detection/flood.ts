@@ -72,9 +72,7 @@ async function measureOne(name: string, flood: Flood): Promise<FloodRow> {
   const cpu = process.cpuUsage()
   const start_ms = performance.now()
   const logger = createLogger({ role: 'bench', level: 'error' })
-  const worker = startDetection({
-    ...{ db, store, logger, clock: systemClock, metrics: createMetrics() },
-  })
+  const worker = startDetection({ db, store, logger, clock: systemClock, metrics: createMetrics() })
   parts.defer(() => worker.stop())
   const delays: number[] = []
   for (let at = 0; at < quiet_tasks; at++) {
@@ -92,7 +90,9 @@ async function measureOne(name: string, flood: Flood): Promise<FloodRow> {
   const sorted = delays.toSorted((a, b) => a - b)
   const tasks = flood.tasks + quiet_tasks
   return {
-    ...{ flood: name, tasks: flood.tasks, steps: flood.steps },
+    flood: name,
+    tasks: flood.tasks,
+    steps: flood.steps,
     tasks_per_second: tasks / seconds,
     tasks_per_cpu_second: tasks / ((user + system) / 1e6),
     left_at_last_quiet: left_then,
@@ -135,7 +135,10 @@ function largeTask(project_id: string, task_id: string, steps: number): Observat
   const trace_id = newId()
   return longRun('grows', steps, large_chars).map((row, at) => ({
     ...row,
-    ...{ project_id, task_id, trace_id, observation_id: `${task_id} ${at}` },
+    project_id,
+    task_id,
+    trace_id,
+    observation_id: `${task_id} ${at}`,
     parent_observation_id: '',
   }))
 }

@@ -51,7 +51,12 @@ function toRecordedRun(run: ServiceRun): RecordedRun {
     const finish_reason = (answer.tool_calls ?? []).length > 0 ? 'tool_calls' : 'stop'
     return [
       {
-        ...{ agent, messages, answer, finish_reason, error: undefined, streamed: false },
+        agent,
+        messages,
+        answer,
+        finish_reason,
+        error: undefined,
+        streamed: false,
         end_time: 0n,
         input_tokens: countTokens(messages),
         output_tokens: countTokens([answer]),
@@ -62,9 +67,13 @@ function toRecordedRun(run: ServiceRun): RecordedRun {
     name: run.id,
     project_id: '0198c0de-0000-7000-8000-00000000000a',
     task_id: `task-${hexFrom(12, run.id)}`,
-    ...{ task_name: '', conversation_id: '', provider: 'openai', model: 'gpt-4o-mini' },
+    task_name: '',
+    conversation_id: '',
+    provider: 'openai',
+    model: 'gpt-4o-mini',
     declared: run.tools.map(({ function: tool }) => tool),
-    ...{ agents: [agent], tools: [] },
+    agents: [agent],
+    tools: [],
     calls: calls.map((call, index) => {
       const start = start_time + BigInt(index) * (call_ns + gap_ns)
       return { ...call, index, start_time: start, end_time: start + call_ns }

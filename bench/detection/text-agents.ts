@@ -67,11 +67,15 @@ export function judgeTextAgent(record: TextAgentRecord): TextAgentVerdict {
   const isSameOutput = (pair: (typeof pairs)[number]) => hasResult(record, pair)
   const { fault } = record
   return {
-    ...{ record, missed, extra: rest, found: pairs.length },
+    record,
+    missed,
+    extra: rest,
+    found: pairs.length,
     same_arguments: pairs.filter(isSameInput).length,
     same_result: pairs.filter(isSameOutput).length,
     wrong_parts: pairs.filter((pair) => !isSameInput(pair) || !isSameOutput(pair)),
-    ...{ findings, flags: findings.filter(isMedium) },
+    findings,
+    flags: findings.filter(isMedium),
     is_fault_found: fault === null ? undefined : findings.some((one) => fits(one, record, run)),
   }
 }

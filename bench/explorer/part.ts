@@ -116,7 +116,9 @@ function routesOf(
       clickhouse: openClickHouseRunner({ columnar, logger }),
       postgres: openPostgresRunner(noPool),
     },
-    ...{ chooseStore: chooseByEntity, onServed: () => undefined, logger },
+    chooseStore: chooseByEntity,
+    onServed: () => undefined,
+    logger,
     metrics: createMetrics(),
     settings: {
       query_rows_read_max: 1_000_000_000,

@@ -41,7 +41,9 @@ const directory = kept ?? (await mkdtemp(join(tmpdir(), 'bench-feedback-')))
 const postgres = await startEmbeddedPostgres({ directory, logger })
 const relational = openRelational<InsightTestTables>({
   scope: allTenants,
-  ...{ url: postgres.url, logger, pool_max: 8 },
+  url: postgres.url,
+  logger,
+  pool_max: 8,
   connect_timeout_ms: 5_000,
   statement_timeout_ms: 600_000,
 })

@@ -63,7 +63,10 @@ async function startRelational(parts: AsyncDisposableStack) {
   const relational = openRelational<Tables>({
     scope: allTenants,
     url: postgres.url,
-    ...{ pool_max: 4, connect_timeout_ms: 5_000, statement_timeout_ms: 60_000, logger },
+    pool_max: 4,
+    connect_timeout_ms: 5_000,
+    statement_timeout_ms: 60_000,
+    logger,
   })
   parts.defer(() => relational.close())
   await migrateRelational({ url: postgres.url, logger })
@@ -113,7 +116,11 @@ async function measureKind(
   const { engine, relational } = stores
   const logger = createLogger({ role: 'bench', level: 'warn' })
   const signals = openSignals({
-    ...{ columnar: engine.columnar, relational, logger, clock: systemClock, idle_ms: 1_800_000 },
+    columnar: engine.columnar,
+    relational,
+    logger,
+    clock: systemClock,
+    idle_ms: 1_800_000,
     ledger: openClickHouseLedgerStore({ columnar: engine.columnar }),
     queue: {
       oldestAgeMs: async () => 0,
@@ -127,7 +134,9 @@ async function measureKind(
       await refreshMinutes(engine.columnar, project_id, settings)
       const asked = rules.flatMap((rule, at) =>
         Array.from({ length: slots }, (_, slot) => ({
-          ...{ rule_id: `${at}`, rule, end_ms: end_ms - slot * minute_ms },
+          rule_id: `${at}`,
+          rule,
+          end_ms: end_ms - slot * minute_ms,
         })),
       )
       const measured = await signals.measure({ project_id, slots: asked, lag_ms: 0 })
@@ -151,10 +160,14 @@ async function measureKind(
   }
   const of = (name: keyof (typeof found)[number]) => median(found.map((one) => one[name]))
   return {
-    ...{ rules: kind, count: rules.length * ids.length, projects: ids.length },
+    rules: kind,
+    count: rules.length * ids.length,
+    projects: ids.length,
     calls_per_minute: callsPerMinute * ids.length,
-    ...{ node_ms: of('node_ms'), clickhouse_ms: of('clickhouse_ms') },
-    ...{ postgres_ms: of('postgres_ms'), wall_ms: of('wall_ms') },
+    node_ms: of('node_ms'),
+    clickhouse_ms: of('clickhouse_ms'),
+    postgres_ms: of('postgres_ms'),
+    wall_ms: of('wall_ms'),
   }
 }
 

@@ -59,7 +59,8 @@ export async function measureOwners(rounds: number): Promise<OwnersFacts> {
 
 async function runAgents(cluster: Cluster, naming: Naming): Promise<Record<Party, number>> {
   const traces = Array.from({ length: agents }, () => ({
-    ...{ id: randomBytes(16).toString('hex'), root: randomBytes(8).toString('hex') },
+    id: randomBytes(16).toString('hex'),
+    root: randomBytes(8).toString('hex'),
     task: randomBytes(6).toString('hex'),
   }))
   const before = await clusterUsage(cluster)
@@ -94,8 +95,11 @@ function stepOf(trace: AgentTrace, at: number, naming: Naming): object[] {
       trace,
       { parent: step, at_ms: at * 5_000 + call, lasts_ms: 900 },
       {
-        ...{ 'gen_ai.operation.name': 'chat', 'gen_ai.provider.name': 'openai', ...owner },
-        ...{ 'gen_ai.request.model': 'gpt-4o-mini', 'gen_ai.usage.input_tokens': '100' },
+        'gen_ai.operation.name': 'chat',
+        'gen_ai.provider.name': 'openai',
+        ...owner,
+        'gen_ai.request.model': 'gpt-4o-mini',
+        'gen_ai.usage.input_tokens': '100',
         'gen_ai.output.messages': JSON.stringify([
           { role: 'assistant', parts: ['x'.repeat(1_000)] },
         ]),
@@ -112,9 +116,7 @@ function rootOf(trace: AgentTrace): object {
 }
 
 function ownerOf({ task }: AgentTrace) {
-  return {
-    ...{ 'looptrace.task.id': task, 'user.id': `user ${task}`, 'session.id': `talk ${task}` },
-  }
+  return { 'looptrace.task.id': task, 'user.id': `user ${task}`, 'session.id': `talk ${task}` }
 }
 
 type Place = { parent: string; at_ms: number; lasts_ms: number; id?: string }
@@ -122,12 +124,16 @@ type Place = { parent: string; at_ms: number; lasts_ms: number; id?: string }
 function spanOf({ id }: AgentTrace, place: Place, attributes: Record<string, string>): object {
   const start = BigInt(start_ms + place.at_ms) * 1_000_000n
   return {
-    ...{ traceId: id, spanId: place.id ?? randomBytes(8).toString('hex'), name: 'span', kind: 3 },
+    traceId: id,
+    spanId: place.id ?? randomBytes(8).toString('hex'),
+    name: 'span',
+    kind: 3,
     ...(place.parent !== '' && { parentSpanId: place.parent }),
-    ...{ startTimeUnixNano: `${start}` },
+    startTimeUnixNano: `${start}`,
     endTimeUnixNano: `${start + BigInt(place.lasts_ms) * 1_000_000n}`,
     attributes: Object.entries(attributes).map(([key, stringValue]) => ({
-      ...{ key, value: { stringValue } },
+      key,
+      value: { stringValue },
     })),
   }
 }

@@ -24,8 +24,14 @@ const directory = await mkdtemp(join(tmpdir(), 'looptrace-bench-isolation-'))
 const server = await startEmbeddedClickHouse({ directory, logger })
 const { url, username, password } = server
 const columnar = openColumnar({
-  ...{ url, username, password, database: 'bench', request_timeout_ms: 120_000 },
-  ...{ connections_max: 4, compression: false, logger },
+  url,
+  username,
+  password,
+  database: 'bench',
+  request_timeout_ms: 120_000,
+  connections_max: 4,
+  compression: false,
+  logger,
 })
 await migrateColumnar({ columnar, logger })
 

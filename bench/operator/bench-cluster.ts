@@ -52,7 +52,10 @@ export async function startBenchCluster(): Promise<BenchCluster> {
   parts.defer(() => relational.close())
   const all = parts.move()
   return {
-    ...{ server, kube, service, namespace },
+    server,
+    kube,
+    service,
+    namespace,
     addProjects: async (count) => {
       const { organization_id } = machine.login
       const ids = Array.from({ length: count }, newId)

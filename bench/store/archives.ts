@@ -63,7 +63,9 @@ function openBench({ columnar }: BenchEngine, { relational: { db }, directory }:
   const about = { db, blobs: openBlobs(blobsOptions(url)), clock: systemClock, settings }
   const restored = openRestoredStore({ columnar })
   const erasedUsers = async () => ({
-    ...{ version: 0, isCurrent: async () => true, isErased: () => false },
+    version: 0,
+    isCurrent: async () => true,
+    isErased: () => false,
     erasedTraces: async () => [],
   })
   const restore = restoreHandler({ ...about, restored, erasedUsers })
@@ -76,9 +78,16 @@ function openBench({ columnar }: BenchEngine, { relational: { db }, directory }:
       const job = jobOf('restore', asked)
       const created_at = new Date()
       await insertSlice(db, {
-        ...{ id: slice_id, project_id: job.project_id, name: slice_id },
-        ...{ archive_run_id: archive.id, job_id: job.id, kinds: [] },
-        ...{ window_from: null, window_to: null, created_by: job.requested_by, created_at },
+        id: slice_id,
+        project_id: job.project_id,
+        name: slice_id,
+        archive_run_id: archive.id,
+        job_id: job.id,
+        kinds: [],
+        window_from: null,
+        window_to: null,
+        created_by: job.requested_by,
+        created_at,
         expires_at: new Date(created_at.getTime() + day_ms),
       })
       const ran = await runJob(restore, job)
@@ -99,9 +108,23 @@ async function runJob({ run }: JobHandler, job: Job) {
 function jobOf(kind: string, params: JobValue): Job {
   const now = new Date().toISOString()
   return {
-    ...{ id: newId(), project_id: projectOf(0), kind, params, requested_by: 'schedule' },
-    ...{ state: 'running', progress: null, result: null, error: null, attempt: 1 },
-    ...{ exclusive_key: null, once_key: null, lease_owner: null, lease_until: null },
-    ...{ due_at: now, created_at: now, started_at: now, ended_at: null },
+    id: newId(),
+    project_id: projectOf(0),
+    kind,
+    params,
+    requested_by: 'schedule',
+    state: 'running',
+    progress: null,
+    result: null,
+    error: null,
+    attempt: 1,
+    exclusive_key: null,
+    once_key: null,
+    lease_owner: null,
+    lease_until: null,
+    due_at: now,
+    created_at: now,
+    started_at: now,
+    ended_at: null,
   }
 }

@@ -100,7 +100,9 @@ async function askStore(
   const start_ms = performance.now()
   const statement = statementOf(question, moment, dialects[store])
   const found = await run(statement, {
-    ...{ project_id: question.project_id, signal, limits },
+    project_id: question.project_id,
+    signal,
+    limits,
     query_id: newId(),
   })
   const rows = found.rows.map((row) => toJsonRow(row, statement.columns))

@@ -32,7 +32,8 @@ export async function measureRetention(engine: BenchEngine): Promise<RetentionFa
     await takeOut(engine, 'a day of the largest project', 0, { owners: [projectOf(0)] }),
     await takeOut(engine, 'a day of every project, all at a time', 1, { owners: allProjects }),
     await takeOut(engine, 'a day of every project, one after the other', 2, {
-      ...{ owners: allProjects, in_turn: true },
+      owners: allProjects,
+      in_turn: true,
     }),
   ]
 }

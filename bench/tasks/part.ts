@@ -28,7 +28,9 @@ export async function measureTasks(rounds: number): Promise<TasksFacts> {
   const relational = await startRelational<Tables>(parts)
   const project_id = newId()
   const deps: TaskDeps = {
-    ...{ db: relational.db, store, clock: systemClock },
+    db: relational.db,
+    store,
+    clock: systemClock,
     settings: { stalled_after_ms: 1_800_000 },
   }
   for (const calls of [small_calls, ...large_calls]) await fill(deps, project_id, calls)
@@ -57,8 +59,14 @@ async function fill({ db, store }: TaskDeps, project_id: string, calls: number):
   await db
     .insertInto('tasks')
     .values({
-      ...{ project_id, task_id, name: task_id, implicit: false, state: 'running', calls },
-      ...{ started_at: isoFromNs(start), last_activity_at: ended },
+      project_id,
+      task_id,
+      name: task_id,
+      implicit: false,
+      state: 'running',
+      calls,
+      started_at: isoFromNs(start),
+      last_activity_at: ended,
     } as never)
     .execute()
 }
@@ -79,9 +87,13 @@ function callRow({ start, ...of }: CallsOf, n: number) {
   const output = [{ role: 'assistant', content: null, tool_calls: messageCalls(n) }]
   return observationOf({
     ...of,
-    ...{ observation_id: String(n).padStart(16, '0'), trace_id: newId() },
-    ...{ start_time, end_time: start_time + call_ns - 1_000_000n },
-    ...{ input: JSON.stringify(input), output: JSON.stringify(output), tool_calls: asked(n) },
+    observation_id: String(n).padStart(16, '0'),
+    trace_id: newId(),
+    start_time,
+    end_time: start_time + call_ns - 1_000_000n,
+    input: JSON.stringify(input),
+    output: JSON.stringify(output),
+    tool_calls: asked(n),
     tool_results: n === 0 ? [] : [{ tool_call_id: `c${n - 1}`, content: toolMessage.content }],
     request_bytes: 3_000,
   })
@@ -119,7 +131,9 @@ async function measureList(ask: Ask, { list, calls, rounds }: Asked): Promise<Ta
   }
   const counted = (all: number[]) => all.slice(warmUps)
   return (['first', 'middle'] as const).map((page) => ({
-    ...{ list, page, calls },
+    list,
+    page,
+    calls,
     small_ms: median(counted(times.small)),
     large_ms: median(counted(times[page])),
     ratio: median(counted(times[page]).map((each, at) => each / (counted(times.small)[at] ?? 1))),

@@ -52,8 +52,12 @@ const work: Record<string, () => Promise<unknown>> = {
   'an insert of 500 rows': () =>
     db.transaction().execute(async (trx) => {
       const rows = Array.from({ length: 500 }, (_, n) => ({
-        ...{ project_id, task_id: `new-${n}`, name: 'order', implicit: false },
-        ...{ started_at: new Date(0), last_activity_at: new Date(0) },
+        project_id,
+        task_id: `new-${n}`,
+        name: 'order',
+        implicit: false,
+        started_at: new Date(0),
+        last_activity_at: new Date(0),
       }))
       await trx.insertInto('tasks').values(rows).execute()
       await trx.deleteFrom('tasks').where('task_id', 'like', 'new-%').execute()

@@ -67,7 +67,10 @@ export function readCorpus(folder: string, set?: string): Corpus {
   ])
   return {
     answers: answers.filter(({ id }) => isOwn(id[0])),
-    ...{ documents, split, library: buildLibrary(split.values()), facts },
+    documents,
+    split,
+    library: buildLibrary(split.values()),
+    facts,
   }
 }
 

@@ -68,7 +68,8 @@ function readExamples(set: string): Example[] {
       const comparison = compare(claim, compared)
       const read = comparison?.signs
       return {
-        ...{ set, isSupported: label === 'supported' },
+        set,
+        isSupported: label === 'supported',
         isOpen: comparison !== undefined && findObstacles(comparison).length === 0,
         isQuote: compared.some((sentence) => isQuoted(text, sentence.text)),
         row: signs.map((sign) => read?.[sign] ?? 0),

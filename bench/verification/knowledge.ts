@@ -36,7 +36,10 @@ async function measureKnowledge(): Promise<void> {
   await migrateRelational({ url: postgres.url, logger })
   const relational = openRelational<VerificationTables & AccessTables>({
     scope: allTenants,
-    ...{ url: postgres.url, pool_max: 1, connect_timeout_ms: 5_000, logger },
+    url: postgres.url,
+    pool_max: 1,
+    connect_timeout_ms: 5_000,
+    logger,
     statement_timeout_ms: 60_000,
   })
   try {
@@ -61,8 +64,10 @@ type Db = Parameters<typeof searchChunks>[0]
 
 async function loadChunks(db: Db, project_id: string): Promise<void> {
   const limits = {
-    ...{ kb_document_chunks_max: 20_000, kb_project_chunks_max: 200_000 },
-    ...{ kb_project_bytes_max: 1e9, kb_project_facts_max: 10_000 },
+    kb_document_chunks_max: 20_000,
+    kb_project_chunks_max: 200_000,
+    kb_project_bytes_max: 1e9,
+    kb_project_facts_max: 10_000,
   }
   const [started_ms, perDocument] = [performance.now(), 2_000]
   let chunks = 0
@@ -74,9 +79,17 @@ async function loadChunks(db: Db, project_id: string): Promise<void> {
     const indexed = indexText({ format: 'text', title: 'Terms', content, chunks_max: 20_000 })
     chunks += indexed.chunks
     const row = {
-      ...{ project_id, name: `d${document}`, title: 'Terms', format: 'text' as const, url: null },
-      ...{ content, indexed, digest: '', bytes: content.length },
-      ...{ now: new Date().toISOString(), by: 'bench' },
+      project_id,
+      name: `d${document}`,
+      title: 'Terms',
+      format: 'text' as const,
+      url: null,
+      content,
+      indexed,
+      digest: '',
+      bytes: content.length,
+      now: new Date().toISOString(),
+      by: 'bench',
     }
     await insertDocument(db, row, limits)
   }

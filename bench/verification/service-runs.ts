@@ -56,7 +56,9 @@ function addMessage(run: AgentRun, { role, content, ...more }: Message): AgentRu
     return run.results([id === undefined ? text : { text, id }])
   }
   const calls = (more.tool_calls ?? []).map(({ id, function: one }) => ({
-    ...{ id, name: one.name, args: one.arguments },
+    id,
+    name: one.name,
+    args: one.arguments,
   }))
   return run.assistant({ ...(text === '' ? {} : { text }), calls })
 }
@@ -87,8 +89,13 @@ export function measureServiceRuns(
 ): ServiceFigures {
   const none = (): AlteredCounts => ({ of: 0, listed: 0, medium: 0 })
   const figures: ServiceFigures = {
-    ...{ clean: 0, flagged: {}, values: 0, listed: 0 },
-    ...{ altered: none(), replaced: none(), faults: none() },
+    clean: 0,
+    flagged: {},
+    values: 0,
+    listed: 0,
+    altered: none(),
+    replaced: none(),
+    faults: none(),
   }
   for (const [at, run] of runs.entries()) {
     const name = `${run.id ?? 'run'} ${at}`

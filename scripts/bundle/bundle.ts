@@ -94,7 +94,12 @@ async function writeManifest(
     await readFile(join(checkout, 'package.json'), 'utf8'),
   )
   const manifest = {
-    ...{ name, version, license, type, engines, bin: { looptrace: 'src/main.js' } },
+    name,
+    version,
+    license,
+    type,
+    engines,
+    bin: { looptrace: 'src/main.js' },
     optionalDependencies: Object.fromEntries(
       besideBundle.map((each) => [each, optionalDependencies[each]]),
     ),

@@ -1,3 +1,4 @@
+import { z } from 'zod'
 import { isUuid } from '../kernel/ids.ts'
 import {
   cutPage,
@@ -10,17 +11,31 @@ import {
 } from '../kernel/pages.ts'
 import { cursorParameter, limitParameter } from './list-query.ts'
 
-/** The rows to read for a page of a list sorted by id: `limit` is one more than the page shows. */
+/**
+ * The rows to read for a page of a list sorted by id: those that come after an id in the order of
+ * the list. `limit` is one more than the page shows, `count_max` where counting stops.
+ */
 export type IdPage = { after: string | undefined; limit: number; count_max: number }
 
 /** Query parameters of a list sorted by id. Ids sort by creation time. */
 export const idPageQuery = { limit: limitParameter, cursor: cursorParameter }
 
+/** Fields of the reply of a list, beside its items. */
+export const pageFields = {
+  total: z.int().nonnegative(),
+  total_is_exact: z.literal(false).optional(),
+  next_cursor: z.string().nullable(),
+}
+
 /** Returns the id after which a cursor's page begins. Throws `invalid_cursor`. */
-export function idAfter(list: string, cursor: string | undefined): string | undefined {
+export function idAfter(
+  list: string,
+  cursor: string | undefined,
+  isId = isUuid,
+): string | undefined {
   if (cursor === undefined) return undefined
   const [id] = decodeCursor(list, cursor, 1)
-  if (typeof id === 'string' && isUuid(id)) return id
+  if (typeof id === 'string' && isId(id)) return id
   throw invalidCursor(cursor)
 }
 
@@ -28,24 +43,17 @@ export function idAfter(list: string, cursor: string | undefined): string | unde
 export function idPageAfter(
   list: string,
   { cursor, limit }: { cursor?: string | undefined; limit: number },
+  isId?: (id: string) => boolean,
 ): IdPage {
-  return { after: idAfter(list, cursor), limit: limit + 1, count_max: totalExactMax + 1 }
+  return { after: idAfter(list, cursor, isId), limit: limit + 1, count_max: totalExactMax + 1 }
 }
 
 /** Cuts off the extra row and returns the page with its cursor. */
 export function idPage<R>(
-  result: { rows: readonly R[]; counted: number },
-  { idOf, ...page }: { list: string; limit: number; idOf: (row: R) => string },
+  { rows, counted }: { rows: readonly R[]; counted: number },
+  { list, limit, idOf }: { list: string; limit: number; idOf: (row: R) => string },
 ): { items: R[]; info: PageInfo } {
-  return keyPage(result, { ...page, keyOf: idOf })
-}
-
-/** Like `idPage`, for a list sorted by another unique key. The cursor holds the key. */
-export function keyPage<R>(
-  result: { rows: readonly R[]; counted: number },
-  page: { list: string; limit: number; keyOf: (row: R) => string | number },
-): { items: R[]; info: PageInfo } {
-  const { items, last } = cutPage(result.rows, page.limit)
-  const cursor = last === undefined ? null : encodeCursor(page.list, [page.keyOf(last)])
-  return { items, info: pageInfo(result.counted, cursor) }
+  const { items, last } = cutPage(rows, limit)
+  const cursor = last === undefined ? null : encodeCursor(list, [idOf(last)])
+  return { items, info: pageInfo(counted, cursor) }
 }

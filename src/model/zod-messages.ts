@@ -15,8 +15,14 @@ export function refusalOf(issue: z.core.$ZodIssue, value: unknown): string {
 }
 
 const typeNames: Readonly<Record<string, string>> = {
-  ...{ string: 'text', number: 'a number', int: 'a whole number', boolean: 'true or false' },
-  ...{ array: 'a list', object: 'an object', record: 'an object', null: 'null' },
+  string: 'text',
+  number: 'a number',
+  int: 'a whole number',
+  boolean: 'true or false',
+  array: 'a list',
+  object: 'an object',
+  record: 'an object',
+  null: 'null',
 }
 
 function typeOf(value: unknown): string {
@@ -55,7 +61,11 @@ function expectedOneOf(values: readonly unknown[]): string {
 }
 
 const units: Readonly<Record<string, string>> = {
-  ...{ string: ' characters', array: ' items', set: ' items', map: ' entries', record: ' entries' },
+  string: ' characters',
+  array: ' items',
+  set: ' items',
+  map: ' entries',
+  record: ' entries',
 }
 
 function expectedSize(

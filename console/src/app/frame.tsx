@@ -1,15 +1,20 @@
-import { Link, Outlet, useNavigate } from '@tanstack/react-router'
+import { Link, Outlet, useLocation, useNavigate } from '@tanstack/react-router'
 import { lazy, Suspense, useEffect, useState } from 'react'
+import { serverNow } from '../api/server-clock.ts'
+import { describeRange } from '../ui/describe-range.ts'
 import { Button } from '../ui/parts.tsx'
 import { Fault, Loading } from '../ui/states.tsx'
+import { notify } from '../ui/toasts.tsx'
 import { rememberProject } from './first-project.tsx'
 import css from './frame.module.css'
 import { useKeys } from './keys.ts'
 import { PersonButton } from './person-button.tsx'
 import { places } from './places.ts'
 import { useProjectId, useProjects } from './project.ts'
-import { RangePicker } from './range-picker.tsx'
 import { useSession } from './session.ts'
+import { absoluteUrl, defaultFrom, ranges } from './time-range.ts'
+import { useUrlState } from './use-search.ts'
+import { useZone } from './zone.ts'
 
 const Palette = lazy(async () => ({ default: (await import('./palette.tsx')).Palette }))
 const KeyHelp = lazy(async () => ({ default: (await import('./key-help.tsx')).KeyHelp }))
@@ -160,6 +165,56 @@ function ProjectSwitch() {
       {projects.map(({ id, name }) => (
         <option key={id} value={id}>
           {name}
+        </option>
+      ))}
+    </select>
+  )
+}
+
+/** Screens whose rows depend on the range of the URL. */
+const ranged = [
+  'overview',
+  'tasks',
+  'conversations',
+  'findings',
+  'query',
+  'incidents',
+  'feedback',
+  'audit',
+]
+
+/** The choice of the range of time, on screens that have one. `y` copies a link. */
+function RangePicker() {
+  const { pathname } = useLocation()
+  const [search, change] = useUrlState()
+  const zone = useZone()
+  const hasRange = ranged.includes(pathname.split('/')[3] ?? 'overview') && !pathname.split('/')[4]
+  useKeys({
+    y: () => {
+      const { href } = window.location
+      void navigator.clipboard
+        ?.writeText(hasRange ? absoluteUrl(href, serverNow()) : href)
+        .then(() => notify('Link copied'))
+    },
+  })
+  if (!hasRange) return null
+  const from = search['from'] ?? defaultFrom
+  const { to } = search
+  const isKnown = to === undefined && ranges.some(([value]) => value === from)
+  return (
+    <select
+      aria-label="Range of time"
+      value={isKnown ? from : 'custom'}
+      onChange={(event) => change({ from: event.target.value, to: undefined, cursor: undefined })}
+    >
+      {!isKnown && (
+        <option value="custom">
+          {describeRange({ from, ...(to !== undefined && { to }) }, zone, serverNow())}
+        </option>
+      )}
+      {ranges.map(([value, title]) => (
+        <option key={value} value={value}>
+          {title}
         </option>
       ))}
     </select>

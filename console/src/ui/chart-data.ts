@@ -95,7 +95,9 @@ export function instantLabels(instants: readonly number[], zone: string): string
   const date = dateFormat({ month: 'short', day: 'numeric' }, zone)
   const time = dateFormat(
     {
-      ...{ hour: '2-digit', minute: '2-digit', hourCycle: 'h23' },
+      hour: '2-digit',
+      minute: '2-digit',
+      hourCycle: 'h23',
       ...(step_ms > 0 && step_ms < 60_000 ? { second: '2-digit' } : {}),
     },
     zone,

@@ -2,6 +2,7 @@ import {
   memo,
   type ReactNode,
   type RefCallback,
+  type RefObject,
   useCallback,
   useEffect,
   useRef,
@@ -11,7 +12,6 @@ import { useKeys } from '../app/keys.ts'
 import { Button, classes } from './parts.tsx'
 import css from './table.module.css'
 import ui from './ui.module.css'
-import { useOverflow } from './use-overflow.ts'
 import { useWindowRows } from './use-window-rows.ts'
 
 /** A column of a table. */
@@ -246,4 +246,17 @@ export function MoreRows({
       </Button>
     </div>
   )
+}
+
+/** Returns whether the content of an element is wider than the element, so that it scrolls. */
+function useOverflow(of: RefObject<HTMLElement | null>): boolean {
+  const [isWide, setWide] = useState(false)
+  useEffect(() => {
+    const element = of.current
+    if (element === null) return undefined
+    const observer = new ResizeObserver(() => setWide(element.scrollWidth > element.clientWidth))
+    for (const each of [element, ...element.children]) observer.observe(each)
+    return () => observer.disconnect()
+  }, [of])
+  return isWide
 }

@@ -102,10 +102,3 @@ export function withEtag<R extends { version: number }>(row: R): Answer<R> {
 
 /** An instant in a reply. */
 export const instantField = z.iso.datetime()
-
-/** Fields of a list's reply, besides its items. */
-export const pageFields = {
-  total: z.int(),
-  total_is_exact: z.literal(false).optional(),
-  next_cursor: z.string().nullable(),
-}

@@ -17,15 +17,8 @@ import {
   removeEvalRun,
 } from './eval-runs/eval-runs.ts'
 import { getBenchmarkPolicy } from './policies/benchmark-policy.ts'
-import type { PolicyDeps } from './policies/change-policy.ts'
-import {
-  deleteReleasePolicy,
-  getReleasePolicy,
-  getReleasePolicyVersion,
-  listReleasePolicies,
-  listReleasePolicyVersions,
-  putReleasePolicy,
-} from './policies/release-policies.ts'
+import { type PolicyDeps, releasePolicyDocuments } from './policies/release-policies.ts'
+import { getReleasePolicyVersion, listReleasePolicyVersions } from './policies/versions.ts'
 
 export type { CertificationRoutesDeps } from './api/contract.ts'
 export { type CertifyDeps, certificationHandler } from './certifications/certify.ts'
@@ -43,10 +36,7 @@ export { StatementFault } from './statement/statement-fault.ts'
 export function releasePolicyRoutes(deps: PolicyDeps & EvalRunDeps): Route[] {
   return [
     getBenchmarkPolicy(deps),
-    listReleasePolicies(deps),
-    getReleasePolicy(deps),
-    putReleasePolicy(deps),
-    deleteReleasePolicy(deps),
+    ...releasePolicyDocuments(deps),
     listReleasePolicyVersions(deps),
     getReleasePolicyVersion(deps),
     postEvalRun(deps),

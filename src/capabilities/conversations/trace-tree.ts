@@ -179,7 +179,9 @@ async function readTraces(
   },
 ): Promise<{ traces: TraceOfPage[]; is_exact: boolean } & Served> {
   const aggregate = aggregateSchema.parse({
-    ...{ entity: 'observations', window: isoWindowOf(window), allow_wide: true },
+    entity: 'observations',
+    window: isoWindowOf(window),
+    allow_wide: true,
     where: { field: 'conversation_id', op: 'eq', value: conversation_id },
     measures: [
       { fn: 'count', as: 'observations' },

@@ -64,7 +64,9 @@ export async function runSample(options: SampleOptions): Promise<void> {
         'x-conversation-id': task.conversation_id,
         'x-user-id': sampleUser,
       },
-      ...{ fetch, timeout_ms: callTimeoutMs, ...(signal && { signal }) },
+      fetch,
+      timeout_ms: callTimeoutMs,
+      ...(signal && { signal }),
     }
     played.push({ task_id: task.task_id, calls: await runAgent(target, task, options) })
   }
@@ -112,7 +114,9 @@ async function runAgent(
   for (let calls = 1; calls <= rounds_max; calls += 1) {
     const { streamed = false } = task.steps[calls - 1] ?? task.answer
     const message = await chatCall(target, {
-      ...{ model, messages, tools: sampleTools },
+      model,
+      messages,
+      tools: sampleTools,
       stream: streamed,
     })
     messages.push(message)

@@ -1,3 +1,4 @@
+import { canonicalJson } from '../../kernel/canonical-json.ts'
 import { type Problem, problem } from '../../kernel/problem.ts'
 import { type ManagedBy, type ResourceName, refuseUnlessOwner } from '../../model/managed-by.ts'
 import { assertVersion, type RequestHeaders } from '../../platform/http/index.ts'
@@ -33,7 +34,11 @@ export type DocumentChange<Spec> = DocumentKey & {
 }
 
 /** A change with the document before it; undefined for a new one. */
-export type ChangeOf<Row, Spec> = DocumentChange<Spec> & { before: Row | undefined }
+export type ChangeOf<Row, Spec> = DocumentChange<Spec> & {
+  before: Row | undefined
+  /** Version that the change writes. */
+  version: number
+}
 
 type WrittenColumns<Row> = {
   columns: Partial<Row>
@@ -50,51 +55,6 @@ export type WrittenDocument<Row> = {
   shown_once?: object | undefined
 }
 
-/**
- * Creates a document, or returns the one that the same resource declares. Throws `name_taken` and
- * `limit_reached`.
- */
-export function createDocument<Row extends NamedRow, Spec, Db extends AnyDatabase>(
-  db: Db,
-  rules: DocumentRules<Row, Spec, Db>,
-  change: DocumentChange<Spec>,
-): Promise<WrittenDocument<Row>> {
-  const { table, documents_max, title } = rules
-  const { project_id, id, managed_by, at } = change
-  return table.change(db, project_id, async (trx) => {
-    const declared = managed_by && (await table.findBy(trx, project_id, { managed_by }))
-    if (declared) return { document: declared, is_new: false }
-    const written = await toColumns(trx, rules, { ...change, before: undefined })
-    if ((await table.count(trx, project_id)) >= documents_max) {
-      const detail = `The project has ${documents_max} ${title}, the maximum. Delete some first.`
-      throw problem('limit_reached', { detail })
-    }
-    const columns: Partial<Row> = written?.columns ?? {}
-    const document = await table.insert(trx, { ...columns, project_id, id, created_at: at })
-    return { document, is_new: true, shown_once: written?.shown_once }
-  })
-}
-
-/**
- * Replaces a document, in the version of If-Match. Throws `managed_by_kubernetes`,
- * `precondition_failed` and `name_taken`, and the error for an id that no document has.
- */
-export function replaceDocument<Row extends NamedRow, Spec, Db extends AnyDatabase>(
-  db: Db,
-  rules: DocumentRules<Row, Spec, Db>,
-  change: DocumentChange<Spec> & { headers: RequestHeaders },
-): Promise<WrittenDocument<Row>> {
-  const { table } = rules
-  const { headers, ...given } = change
-  return table.change(db, change.project_id, async (trx) => {
-    const before = await lockUnchanged(trx, rules, { ...change, owner: change.managed_by })
-    const written = await toColumns(trx, rules, { ...given, before })
-    if (written === undefined) return { document: before, is_new: false }
-    const document = await table.replace(trx, change, written.columns)
-    return { document, is_new: false, shown_once: written.shown_once }
-  })
-}
-
 /** Who deletes a document. With `retain` only its declaration is removed. */
 export type Deletion = DocumentKey & {
   headers: RequestHeaders
@@ -105,60 +65,127 @@ export type Deletion = DocumentKey & {
   retain: boolean
 }
 
-/**
- * Deletes a document, in the version of If-Match. Throws `managed_by_kubernetes`,
- * `permission_denied` and `precondition_failed`, and the error for an id that no document has.
- */
-export function deleteDocument<Row extends NamedRow, Spec, Db extends AnyDatabase>(
-  db: Db,
-  rules: DocumentRules<Row, Spec, Db>,
-  deletion: Deletion,
-): Promise<void> {
-  const { table } = rules
-  return table.change(db, deletion.project_id, async (trx) => {
-    const before = await lockUnchanged(trx, rules, deletion)
-    if (deletion.is_operator && before.managed_by == null) {
-      const detail = `No resource declares this ${table.noun}, so an operator cannot delete it.`
-      throw problem('permission_denied', { detail })
+/** Changes documents of a kind, each change in a transaction. */
+export class DocumentWriter<Row extends NamedRow, Spec, Db extends AnyDatabase> {
+  readonly #db: Db
+  readonly #rules: DocumentRules<Row, Spec, Db>
+  readonly #table: NamedTable<Row>
+
+  constructor(db: Db, rules: DocumentRules<Row, Spec, Db>) {
+    this.#db = db
+    this.#rules = rules
+    this.#table = rules.table
+  }
+
+  /**
+   * Creates a document, or returns the one that the same resource declares. Throws `name_taken` and
+   * `limit_reached`.
+   */
+  create(change: DocumentChange<Spec>): Promise<WrittenDocument<Row>> {
+    const { project_id, managed_by } = change
+    return this.#table.change(this.#db, project_id, async (trx) => {
+      const declared = managed_by && (await this.#table.findBy(trx, project_id, { managed_by }))
+      return declared ? { document: declared, is_new: false } : this.#insert(trx, change)
+    })
+  }
+
+  /**
+   * Replaces a document, in the version of If-Match. Throws `managed_by_kubernetes`,
+   * `precondition_failed` and `name_taken`. An id that no document has is an error, or creates a
+   * document if authors choose ids, which can throw `limit_reached`.
+   */
+  replace({
+    headers,
+    ...change
+  }: DocumentChange<Spec> & { headers: RequestHeaders }): Promise<WrittenDocument<Row>> {
+    const { project_id, managed_by } = change
+    return this.#table.change(this.#db, project_id, async (trx) => {
+      const before = await this.#find(trx, change)
+      if (!before && !this.#table.options.chosen_id) throw this.#table.notFound(change.id)
+      refuseUnlessOwner(before?.managed_by ?? null, managed_by)
+      assertVersion(headers, before?.version ?? 0)
+      if (before === undefined) return this.#insert(trx, change)
+      const written = await this.#toColumns(trx, { ...change, before, version: before.version + 1 })
+      if (written === undefined) return this.#keep(trx, before, managed_by)
+      const document = await this.#table.replace(trx, change, written.columns)
+      return { document, is_new: false, shown_once: written.shown_once }
+    })
+  }
+
+  /**
+   * Deletes a document, in the version of If-Match. Throws `managed_by_kubernetes`,
+   * `permission_denied` and `precondition_failed`, and the error for an id that no document has.
+   */
+  delete(deletion: Deletion): Promise<void> {
+    const { headers, owner, is_operator, retain, at } = deletion
+    return this.#table.change(this.#db, deletion.project_id, async (trx) => {
+      const before = await this.#find(trx, deletion)
+      if (!before) throw this.#table.notFound(deletion.id)
+      refuseUnlessOwner(before.managed_by ?? null, owner)
+      assertVersion(headers, before.version)
+      if (is_operator && before.managed_by == null) {
+        const detail = `No resource declares this ${this.#table.options.noun}, so an operator cannot delete it.`
+        throw problem('permission_denied', { detail })
+      }
+      if (retain) return this.#table.setOwner(trx, deletion, null)
+      await this.#rules.beforeDelete?.(trx, before, at)
+      return this.#table.delete(trx, deletion)
+    })
+  }
+
+  async #insert(trx: Db, change: DocumentChange<Spec>): Promise<WrittenDocument<Row>> {
+    const { documents_max, title } = this.#rules
+    const { project_id, id, at: created_at } = change
+    const version = await this.#table.firstVersion(trx, change)
+    const written = await this.#toColumns(trx, { ...change, before: undefined, version })
+    if ((await this.#table.count(trx, project_id, documents_max)) >= documents_max) {
+      throw problem('limit_reached', {
+        detail: `The project has ${documents_max} ${title}, the maximum. Delete some first.`,
+      })
     }
-    if (deletion.retain) return table.release(trx, deletion)
-    await rules.beforeDelete?.(trx, before, deletion.at)
-    return table.delete(trx, deletion)
-  })
-}
-
-/** Locks a document that the caller may change, in the version of If-Match. */
-async function lockUnchanged<Row extends NamedRow, Spec, Db extends AnyDatabase>(
-  trx: Db,
-  rules: DocumentRules<Row, Spec, Db>,
-  { headers, owner, by, ...key }: Pick<Deletion, 'headers' | 'owner' | 'by' | 'project_id' | 'id'>,
-): Promise<Row> {
-  const document = await rules.table.lock(trx, key)
-  if (document === undefined || rules.isVisible?.(document, by) === false) {
-    throw rules.table.notFound(key.id)
+    const columns: Partial<Row> = written?.columns ?? {}
+    const row = { ...columns, project_id, id, version, created_at }
+    const document = await this.#table.insert(trx, row)
+    return { document, is_new: true, shown_once: written?.shown_once }
   }
-  refuseUnlessOwner(document.managed_by ?? null, owner)
-  assertVersion(headers, document.version)
-  return document
-}
 
-/** Returns all columns of a change. Throws `name_taken` if another document has the name. */
-async function toColumns<Row extends NamedRow, Spec, Db extends AnyDatabase>(
-  trx: Db,
-  rules: DocumentRules<Row, Spec, Db>,
-  change: ChangeOf<Row, Spec>,
-): Promise<WrittenColumns<Row> | undefined> {
-  const written = await rules.toColumns(trx, change)
-  if (written === undefined) return undefined
-  const { project_id, id, managed_by, at, by } = change
-  const owner = rules.is_owned && { managed_by }
-  const columns = { ...written.columns, ...owner, updated_at: at, updated_by: by }
-  const { unique } = written
-  const other = unique && (await rules.table.findBy(trx, project_id, unique))
-  if (other && other.id !== id) {
-    throw nameTaken({ noun: rules.table.noun, name: unique.name }, other.managed_by, managed_by)
+  /** Keeps the version of a document. Its owner may be another now. */
+  async #keep(trx: Db, before: Row, managed_by: ManagedBy | null): Promise<WrittenDocument<Row>> {
+    const isAdopted =
+      this.#rules.is_owned && canonicalJson(before.managed_by) !== canonicalJson(managed_by)
+    if (!isAdopted) return { document: before, is_new: false }
+    await this.#table.setOwner(trx, before, managed_by)
+    return { document: { ...before, managed_by }, is_new: false }
   }
-  return { ...written, columns }
+
+  /** Finds and locks a document that an author may see. */
+  async #find(trx: Db, { by, ...key }: DocumentKey & { by: string }): Promise<Row | undefined> {
+    const document = await this.#table.lock(trx, key)
+    return document && this.#rules.isVisible?.(document, by) === false ? undefined : document
+  }
+
+  /** Returns all columns of a change. Throws `name_taken` if another document has the name. */
+  async #toColumns(trx: Db, change: ChangeOf<Row, Spec>): Promise<WrittenColumns<Row> | undefined> {
+    const written = await this.#rules.toColumns(trx, change)
+    if (written === undefined) return undefined
+    const { noun, versions } = this.#table.options
+    const { project_id, id, managed_by, at, by, version } = change
+    if (versions !== undefined && version > versions.versions_max) {
+      throw problem('limit_reached', {
+        detail: `The ${noun} has ${versions.versions_max} versions, the maximum. Create a ${noun} with another id.`,
+      })
+    }
+    const { unique } = written
+    const other = unique && (await this.#table.findBy(trx, project_id, unique))
+    if (other && other.id !== id) {
+      throw nameTaken({ noun, name: unique.name }, other.managed_by, managed_by)
+    }
+    const owner = this.#rules.is_owned && { managed_by }
+    return {
+      ...written,
+      columns: { ...written.columns, ...owner, updated_at: at, updated_by: by },
+    }
+  }
 }
 
 /** A namespace learns only the names of its own resources. */

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { newId } from '../../kernel/ids.ts'
 import type { ProblemCode } from '../../kernel/problem.ts'
 import type { Clock } from '../../kernel/time.ts'
-import { idAfter, idPage, idPageQuery } from '../../model/id-pages.ts'
+import { type IdPage, idPage, idPageAfter, idPageQuery, pageFields } from '../../model/id-pages.ts'
 import { flagParameter } from '../../model/list-query.ts'
 import { type ManagedBy, managedByParameter } from '../../model/managed-by.ts'
 import { record } from '../../model/named-schemas.ts'
@@ -18,14 +18,8 @@ import {
 } from '../../platform/http/index.ts'
 import { declaredByParameter, getDeclarer } from '../access/index.ts'
 import { requesterOf } from '../jobs/index.ts'
-import {
-  createDocument,
-  type DocumentRules,
-  deleteDocument,
-  replaceDocument,
-  type WrittenDocument,
-} from './change-document.ts'
-import type { DocumentFilter, DocumentPage, NamedRow } from './named-table.ts'
+import { type DocumentRules, DocumentWriter, type WrittenDocument } from './change-document.ts'
+import type { DocumentFilter, NamedRow } from './named-table.ts'
 import type { AnyDatabase } from './versioned-table.ts'
 
 type Operation = { id: string; summary: string }
@@ -48,8 +42,8 @@ export type NamedDocuments<
     /** Parameters that choose documents, beside `managed_by`. */
     filter?: Readonly<Record<string, z.ZodType<string | undefined>>>
   }
-  /** `again` describes the answer when the resource declares a document already. */
-  create: Operation & { again?: string }
+  /** Not for documents whose ids authors choose: PUT creates those. `again` describes the answer when the resource declares a document already. */
+  create?: Operation & { again?: string }
   get: Operation
   put: Operation
   delete: Operation
@@ -67,13 +61,12 @@ export type NamedDocuments<
   /** Selects a page, if not by columns alone. */
   select?: (
     caller: Caller,
-    page: DocumentPage & { filter: DocumentFilter },
+    page: IdPage & { filter: DocumentFilter },
   ) => Promise<{ rows: readonly Row[]; counted: number }>
   /** Returns the replies of some documents of a project for a caller, in the same order. */
   toReplies: (documents: readonly Row[], caller: Caller) => Promise<z.input<Reply>[]>
 }
 
-/** Dependencies of the routes of documents. */
 type Deps<Db> = { db: Db; clock: Clock }
 
 /** Returns the routes that list, create, read, replace and delete documents. */
@@ -84,24 +77,29 @@ export function namedDocumentRoutes<
   Db extends AnyDatabase,
 >(deps: Deps<Db>, declared: NamedDocuments<Row, Spec, Reply, Db>): Route[] {
   const parts = new RouteParts(deps, declared)
-  return [parts.list(), parts.create(), parts.get(), parts.put(), parts.delete()]
+  return [parts.list(), ...parts.create(), parts.get(), parts.put(), parts.delete()]
 }
 
 class RouteParts<Row extends NamedRow, Spec, Reply extends z.ZodType, Db extends AnyDatabase> {
   readonly #deps: Deps<Db>
   readonly #declared: NamedDocuments<Row, Spec, Reply, Db>
+  readonly #writer: DocumentWriter<Row, Spec, Db>
+  /** Who may change documents. */
+  readonly #change: { auth: RouteAuth; scope: ProjectScope }
   readonly #params: z.ZodType<Record<string, string>>
   /** Errors of changes of a document. */
   readonly #errors: readonly ProblemCode[]
 
   constructor(deps: Deps<Db>, declared: NamedDocuments<Row, Spec, Reply, Db>) {
     const { table, is_owned } = declared
-    const { noun, not_found, id_name } = table
+    const { noun, chosen_id = z.string() } = table.options
     this.#deps = deps
     this.#declared = declared
-    this.#params = z.strictObject({ [id_name]: z.string().describe(`Id of the ${noun}.`) })
+    this.#writer = new DocumentWriter(deps.db, declared)
+    this.#change = { auth: declared.write_auth ?? 'jwt', scope: declared.writes }
+    this.#params = z.strictObject({ [table.id_name]: chosen_id.describe(`Id of the ${noun}.`) })
     const managed = is_owned ? (['managed_by_kubernetes'] as const) : []
-    this.#errors = [not_found, ...managed, 'precondition_failed', 'store_unavailable']
+    this.#errors = [...managed, 'precondition_failed', 'store_unavailable']
   }
 
   list(): Route {
@@ -121,23 +119,18 @@ class RouteParts<Row extends NamedRow, Spec, Reply extends z.ZodType, Db extends
         ...(is_owned && {
           managed_by: managedByParameter
             .optional()
-            .describe(`Only the ${table.noun} that this resource declares.`),
+            .describe(`Only the ${table.options.noun} that this resource declares.`),
         }),
         ...idPageQuery,
       }),
-      reply: record(list.reply, {
-        [list.field]: z.array(reply),
-        total: z.int().nonnegative(),
-        total_is_exact: z.literal(false).optional(),
-        next_cursor: z.string().nullable(),
-      }),
+      reply: record(list.reply, { [list.field]: z.array(reply), ...pageFields }),
       errors: ['invalid_cursor', 'store_unavailable'],
       handle: async ({ query: { limit, cursor, ...given }, caller }) => {
         const filter = given as DocumentFilter
         const chosen = Object.keys(list.filter ?? {}).map((name) => filter[name] ?? '')
         const name = [title, ...chosen].join(' ')
-        const before = idAfter(name, cursor)
-        const result = await select(caller, { filter, before, limit: limit + 1 })
+        const rows = idPageAfter(name, { limit, cursor }, (id) => table.isId(id))
+        const result = await select(caller, { filter, ...rows })
         const page = idPage(result, { list: name, limit, idOf: ({ id }) => id })
         const documents = await this.#declared.toReplies(page.items, caller)
         return { [list.field]: documents, ...page.info }
@@ -149,17 +142,17 @@ class RouteParts<Row extends NamedRow, Spec, Reply extends z.ZodType, Db extends
    * When the resource of an operator's call declares a document already, the answer is that
    * document with 200, so that an operator that crashed after the first call can repeat it.
    */
-  create(): Route {
-    const { url, create, writes, body, reply, shown_once, errors = [] } = this.#declared
-    return defineRoute({
+  create(): Route[] {
+    const { url, create, body, reply, shown_once, errors = [] } = this.#declared
+    if (create === undefined) return []
+    const route = defineRoute({
       method: 'POST',
       url,
       id: create.id,
       summary: create.summary,
       etag: true,
       status: 201,
-      auth: this.#declared.write_auth ?? 'jwt',
-      scope: writes,
+      ...this.#change,
       idempotent: true,
       ...(shown_once && { shown_once }),
       body,
@@ -168,10 +161,11 @@ class RouteParts<Row extends NamedRow, Spec, Reply extends z.ZodType, Db extends
       errors: [...errors, 'limit_reached', 'store_unavailable'],
       handle: async ({ body: given, caller }) => {
         const change = { ...this.#changeOf(given, caller), id: newId() }
-        const written = await createDocument(this.#deps.db, this.#declared, change)
+        const written = await this.#writer.create(change)
         return this.#toAnswer(written, caller, written.is_new ? 201 : 200)
       },
     })
+    return [route]
   }
 
   get(): Route {
@@ -179,75 +173,69 @@ class RouteParts<Row extends NamedRow, Spec, Reply extends z.ZodType, Db extends
     return defineRoute({
       method: 'GET',
       url: item_url,
-      id: get.id,
-      summary: get.summary,
+      ...get,
       etag: true,
       auth: 'jwt_or_key',
       scope: reads,
       params: this.#params,
       reply,
-      errors: [table.not_found, 'store_unavailable'],
+      errors: [table.options.not_found, 'store_unavailable'],
       handle: async ({ params, caller }) => {
         const key = { project_id: caller.project_id, id: this.#idIn(params) }
         const document = await table.read(this.#deps.db, key)
-        const isVisible = this.#declared.isVisible?.(document, requesterOf(caller)) ?? true
-        if (!isVisible) throw table.notFound(key.id)
+        const isHidden = this.#declared.isVisible?.(document, requesterOf(caller)) === false
+        if (isHidden) throw table.notFound(key.id)
         return this.#toAnswer({ document }, caller)
       },
     })
   }
 
   put(): Route {
-    const { item_url, put, writes, body, reply, errors = [], put_errors = [] } = this.#declared
+    const { item_url, put, body, reply, table, errors = [], put_errors = [] } = this.#declared
+    const unknown = table.options.chosen_id ? 'limit_reached' : table.options.not_found
     return defineRoute({
       method: 'PUT',
       url: item_url,
-      id: put.id,
-      summary: put.summary,
+      ...put,
       etag: true,
-      auth: this.#declared.write_auth ?? 'jwt',
-      scope: writes,
+      ...this.#change,
       headers: [ifMatchHeader],
       params: this.#params,
       body,
       reply,
-      errors: [...this.#errors, ...errors, ...put_errors],
+      errors: [unknown, ...this.#errors, ...errors, ...put_errors],
       handle: async ({ params, body: given, caller, headers }) => {
         const change = { ...this.#changeOf(given, caller), id: this.#idIn(params), headers }
-        return this.#toAnswer(await replaceDocument(this.#deps.db, this.#declared, change), caller)
+        return this.#toAnswer(await this.#writer.replace(change), caller)
       },
     })
   }
 
   delete(): Route {
-    const { item_url, delete: operation, writes, is_owned, table } = this.#declared
+    const { item_url, delete: operation, is_owned, table } = this.#declared
     const query = z.strictObject({
       managed_by: declaredByParameter,
       retain: flagParameter(
-        `\`true\`: keep the ${table.noun} and remove only its declaration. Requires \`managed_by\`.`,
+        `\`true\`: keep the ${table.options.noun} and remove only its declaration. Requires \`managed_by\`.`,
       ),
     })
     return defineRoute({
       method: 'DELETE',
       url: item_url,
-      id: operation.id,
-      summary: operation.summary,
+      ...operation,
       status: 204,
-      auth: this.#declared.write_auth ?? 'jwt',
-      scope: writes,
+      ...this.#change,
       headers: [ifMatchHeader],
       params: this.#params,
       query: is_owned ? query : undefined,
       reply: z.undefined(),
-      errors: this.#errors,
+      errors: [table.options.not_found, ...this.#errors],
       handle: async ({ params, query: { managed_by, retain = false } = {}, caller, headers }) => {
-        await deleteDocument(this.#deps.db, this.#declared, {
-          project_id: caller.project_id,
+        await this.#writer.delete({
+          ...this.#authored(caller),
           id: this.#idIn(params),
           headers,
           owner: getDeclarer(caller, { managed_by, take_over: retain }),
-          by: requesterOf(caller),
-          at: this.#now(),
           is_operator: caller.kind === 'operator',
           retain,
         })
@@ -256,8 +244,9 @@ class RouteParts<Row extends NamedRow, Spec, Reply extends z.ZodType, Db extends
     })
   }
 
-  #now(): string {
-    return new Date(this.#deps.clock.now_ms()).toISOString()
+  #authored(caller: Caller) {
+    const at = new Date(this.#deps.clock.now_ms()).toISOString()
+    return { project_id: caller.project_id, at, by: requesterOf(caller) }
   }
 
   #idIn(params: Record<string, string>): string {
@@ -267,11 +256,9 @@ class RouteParts<Row extends NamedRow, Spec, Reply extends z.ZodType, Db extends
   #changeOf(body: Spec & { managed_by?: ManagedBy | undefined }, caller: Caller) {
     const { managed_by, ...spec } = body
     return {
-      project_id: caller.project_id,
+      ...this.#authored(caller),
       spec: spec as unknown as Spec,
       managed_by: getDeclarer(caller, { managed_by }),
-      at: this.#now(),
-      by: requesterOf(caller),
     }
   }
 

@@ -1,8 +1,9 @@
+import type { z } from 'zod'
 import { isUuid } from '../../kernel/ids.ts'
-import { totalExactMax } from '../../kernel/pages.ts'
 import { type Problem, type ProblemCode, problem } from '../../kernel/problem.ts'
+import type { IdPage } from '../../model/id-pages.ts'
 import type { ManagedBy, ResourceName } from '../../model/managed-by.ts'
-import { ownedBy, sql } from '../../platform/relational/index.ts'
+import { countUpTo, ownedBy, sql } from '../../platform/relational/index.ts'
 import { type AnyDatabase, type DocumentRow, VersionedTable } from './versioned-table.ts'
 
 /** Row of a document of which a project has several. */
@@ -12,7 +13,8 @@ export type NamedRow = DocumentRow & {
   name?: string
   /** Only in tables of documents that a resource can declare. */
   managed_by?: ManagedBy | null
-  created_at: string
+  /** Not in tables of versions. */
+  created_at?: string
   updated_at: string
   updated_by: string
 }
@@ -23,39 +25,45 @@ export type DocumentKey = { project_id: string; id: string }
 /** Values of columns by which documents are chosen; undefined chooses any. */
 export type DocumentFilter = {
   readonly managed_by?: ResourceName | undefined
-  readonly [column: string]: ResourceName | string | boolean | undefined
+  readonly [column: string]: ResourceName | string | number | boolean | undefined
 }
 
-/** The rows to read for a page, newest first: `limit` is one more than the page shows. */
-export type DocumentPage = { before: string | undefined; limit: number }
+/** Declares a table of documents. */
+export type NamedTableOptions<Row> = {
+  /** Columns of type `jsonb`. */
+  json: readonly (keyof Row)[]
+  /** Noun of a document, such as `saved query`. */
+  noun: string
+  /** Code of the error for an id that no document of the project has. */
+  not_found: ProblemCode
+  /** Schema of ids that authors choose; their lists are sorted by id. Other ids are UUIDs. */
+  chosen_id?: z.ZodType<string>
+  /** Table that keeps each version of a document, also of a deleted one, with these columns. */
+  versions?: { table: string; columns: readonly (keyof Row & string)[]; versions_max: number }
+  /** Order of a list, by a unique column. Default: `id`, newest first, or chosen ids ascending. */
+  order?: readonly ['id' | 'version', 'asc' | 'desc']
+}
 
 /** A table of documents of which a project has several, each with an id. */
 export class NamedTable<Row extends NamedRow> extends VersionedTable<Row> {
-  /** Noun of a document, such as `saved query`. */
-  readonly noun: string
-  /** Name of its id in paths and errors, such as `saved_query_id`. */
+  readonly options: NamedTableOptions<Row>
+  /** Name of an id in paths and errors, such as `saved_query_id`. */
   readonly id_name: string
-  /** Code of the error for an id that no document of the project has. */
-  readonly not_found: ProblemCode
 
-  /** `json` are the columns of type `jsonb`. */
-  constructor(
-    name: string,
-    {
-      json,
-      noun,
-      not_found,
-    }: { json: readonly (keyof Row)[]; noun: string; not_found: ProblemCode },
-  ) {
-    super(name, json)
-    this.noun = noun
-    this.id_name = `${noun.replaceAll(' ', '_')}_id`
-    this.not_found = not_found
+  constructor(name: string, options: NamedTableOptions<Row>) {
+    super(name, options.json)
+    this.options = options
+    this.id_name = `${options.noun.replaceAll(' ', '_')}_id`
+  }
+
+  /** Whether a document can have the id. */
+  isId(id: string): boolean {
+    return this.options.chosen_id?.safeParse(id).success ?? isUuid(id)
   }
 
   /** Returns a document. Throws `not_found`. */
   async read(db: AnyDatabase, { project_id, id }: DocumentKey): Promise<Row> {
-    const row = isUuid(id) ? await this.findBy(db, project_id, { id }) : undefined
+    const row = this.isId(id) ? await this.findBy(db, project_id, { id }) : undefined
     if (row === undefined) throw this.notFound(id)
     return row
   }
@@ -65,16 +73,16 @@ export class NamedTable<Row extends NamedRow> extends VersionedTable<Row> {
    * refer to it, so that no two transactions wait for each other in a circle.
    */
   async lock(trx: AnyDatabase, { project_id, id }: DocumentKey): Promise<Row | undefined> {
-    if (!isUuid(id)) return undefined
+    if (!this.isId(id)) return undefined
     const query = this.#select(trx, project_id, { id }).forNoKeyUpdate()
     return query.executeTakeFirst() as Promise<Row | undefined>
   }
 
   /** Returns the error for an id that no document of the project has. */
   notFound(id: string): Problem {
-    const { noun, id_name } = this
-    return problem(this.not_found, {
-      detail: `${id_name}: got "${id.slice(0, 80)}", expected the id of a ${noun} of this project`,
+    const { not_found, noun } = this.options
+    return problem(not_found, {
+      detail: `${this.id_name}: got "${id.slice(0, 80)}", expected the id of a ${noun} of this project`,
     })
   }
 
@@ -83,55 +91,62 @@ export class NamedTable<Row extends NamedRow> extends VersionedTable<Row> {
     return this.#select(db, project_id, filter).executeTakeFirst() as Promise<Row | undefined>
   }
 
-  /** Returns a page of documents, newest first, and counts the ones that the filter chooses. */
+  /** Returns a page of documents, and counts the ones that the filter chooses. */
   async select(
     db: AnyDatabase,
     project_id: string,
-    { filter = {}, before, limit }: DocumentPage & { filter?: DocumentFilter },
+    { filter = {}, after, limit, count_max }: IdPage & { filter?: DocumentFilter },
   ): Promise<{ rows: Row[]; counted: number }> {
     const chosen = this.#select(db, project_id, filter)
+    const { chosen_id, order = ['id', chosen_id ? 'asc' : 'desc'] } = this.options
+    const [column, direction] = order
     const rows = await chosen
-      .$if(before !== undefined, (query) => query.where('id', '<', before ?? ''))
-      .orderBy('id', 'desc')
+      .$if(after !== undefined, (query) =>
+        query.where(column, direction === 'asc' ? '>' : '<', after ?? ''),
+      )
+      .orderBy(column, direction)
       .limit(limit)
       .execute()
-    const { n } = await this.open(db)
-      .selectFrom(chosen.limit(totalExactMax + 1).as('chosen'))
-      .select(({ fn }) => fn.countAll<number>().as('n'))
-      .executeTakeFirstOrThrow()
-    return { rows: rows as unknown as Row[], counted: Number(n) }
+    const counted = await countUpTo(this.open(db), chosen, count_max)
+    return { rows: rows as unknown as Row[], counted }
   }
 
-  /** Counts the documents of a project. */
-  async count(db: AnyDatabase, project_id: string): Promise<number> {
-    const { n } = await this.open(db)
-      .selectFrom(this.name)
-      .select(({ fn }) => fn.countAll<number>().as('n'))
-      .where('project_id', '=', project_id)
-      .executeTakeFirstOrThrow()
-    return Number(n)
+  /** Counts the documents of a project, up to a maximum. */
+  count(db: AnyDatabase, project_id: string, count_max: number): Promise<number> {
+    return countUpTo(this.open(db), this.#select(db, project_id, {}), count_max)
   }
 
-  /** Inserts a document as version 1. */
-  insert(trx: AnyDatabase, row: Partial<Row> & DocumentKey): Promise<Row> {
-    const values = { ...this.encode<NamedRow>(row), version: 1 }
-    const query = this.open<NamedRow>(trx).insertInto(this.name).values(values)
-    return query.returningAll().executeTakeFirstOrThrow() as Promise<unknown> as Promise<Row>
+  /** Returns the version of a new document, which is 1 unless versions of its id are kept. */
+  async firstVersion(trx: AnyDatabase, { project_id, id }: DocumentKey): Promise<number> {
+    const { versions } = this.options
+    if (versions === undefined) return 1
+    const { rows } = await sql<{ version: number }>`
+      select coalesce(max(version), 0) + 1 as version from ${sql.table(versions.table)}
+      where project_id = ${project_id} and id = ${id}`.execute(this.open(trx))
+    return rows[0]?.version ?? 1
+  }
+
+  /** Inserts a document. */
+  async insert(trx: AnyDatabase, row: Partial<Row> & DocumentKey & DocumentRow): Promise<Row> {
+    const values = this.encode<NamedRow>(row)
+    const query = this.open<NamedRow>(trx).insertInto(this.name).values(values).returningAll()
+    return this.#keepVersion(trx, (await query.executeTakeFirstOrThrow()) as unknown as Row)
   }
 
   /** Writes the next version of a document. */
-  replace(trx: AnyDatabase, key: DocumentKey, columns: Partial<Row>): Promise<Row> {
+  async replace(trx: AnyDatabase, key: DocumentKey, columns: Partial<Row>): Promise<Row> {
     const next = { ...this.encode<NamedRow>(columns), version: this.nextVersion }
     const query = this.#update(trx, key).set(next).returningAll()
-    return query.executeTakeFirstOrThrow() as Promise<unknown> as Promise<Row>
+    return this.#keepVersion(trx, (await query.executeTakeFirstOrThrow()) as unknown as Row)
   }
 
-  /** Removes the declaration of a document by a resource. Its version stays. */
-  async release(trx: AnyDatabase, key: DocumentKey): Promise<void> {
-    await this.#update(trx, key).set({ managed_by: null }).execute()
+  /** Sets or removes the resource that declares a document. Its version stays. */
+  async setOwner(trx: AnyDatabase, key: DocumentKey, managed_by: ManagedBy | null): Promise<void> {
+    const columns = this.encode<NamedRow>({ managed_by } as Partial<Row>)
+    await this.#update(trx, key).set(columns).execute()
   }
 
-  /** Deletes a document. */
+  /** Deletes a document. Versions that are kept remain. */
   async delete(trx: AnyDatabase, { project_id, id }: DocumentKey): Promise<void> {
     const query = this.open<NamedRow>(trx).deleteFrom(this.name)
     await query.where('project_id', '=', project_id).where('id', '=', id).execute()
@@ -166,6 +181,17 @@ export class NamedTable<Row extends NamedRow> extends VersionedTable<Row> {
       .reduce((all, [column, value]) => {
         return all.where(sql<boolean>`${sql.ref(column)} = ${value}`)
       }, chosen)
+  }
+
+  /** Copies the stored version to the table of versions, if there is one. */
+  async #keepVersion(trx: AnyDatabase, row: Row): Promise<Row> {
+    if (this.options.versions === undefined) return row
+    const { table, columns } = this.options.versions
+    const all = ['project_id', 'id', 'version', 'updated_at', 'updated_by', ...columns]
+    const names = sql.join(all.map((column) => sql.ref(column)))
+    await sql`insert into ${sql.table(table)} (${names}) select ${names} from ${sql.table(this.name)}
+      where project_id = ${row.project_id} and id = ${row.id}`.execute(this.open(trx))
+    return row
   }
 
   #update(trx: AnyDatabase, { project_id, id }: DocumentKey) {

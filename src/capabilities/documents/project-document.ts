@@ -45,9 +45,6 @@ export type ProjectDocument<
   changed?: (project_id: string) => void
 }
 
-/** Dependencies of the routes of documents. */
-export type DocumentDeps = { db: AnyDatabase; clock: Clock }
-
 /**
  * Returns the routes GET and PUT of a document. PUT replaces the whole document; with If-Match it
  * answers 412 when the document has changed since it was read.
@@ -56,7 +53,7 @@ export function projectDocumentRoutes<
   Row extends ProjectRow,
   Body extends z.ZodType,
   Reply extends z.ZodType,
->(deps: DocumentDeps, declared: ProjectDocument<Row, Body, Reply>): Route[] {
+>(deps: { db: AnyDatabase; clock: Clock }, declared: ProjectDocument<Row, Body, Reply>): Route[] {
   const { table, url, reply, errors } = declared
   const write: typeof declared.write =
     declared.write ?? ((change, version) => table.write(deps.db, change, version))

@@ -41,11 +41,9 @@ export class ProjectTable<Row extends ProjectRow> extends VersionedTable<Row> {
    * Writes the document of a project if the stored version is `version` (0: none; undefined: any).
    * Returns undefined when another version is stored.
    */
-  write(
-    db: AnyDatabase,
-    columns: Omit<Row, 'version'>,
-    version?: number,
-  ): Promise<Row | undefined> {
+  write(db: AnyDatabase, columns: Omit<Row, 'version'>): Promise<Row>
+  write(db: AnyDatabase, columns: Omit<Row, 'version'>, version?: number): Promise<Row | undefined>
+  write(db: AnyDatabase, columns: object, version?: number): Promise<Row | undefined> {
     const row = this.encode<DocumentRow>(columns as Partial<Row>)
     const next = { ...row, version: this.nextVersion }
     const table = this.open(db)

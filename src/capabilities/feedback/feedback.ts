@@ -12,14 +12,12 @@ import {
 import { record } from '../../model/named-schemas.ts'
 import {
   Answer,
+  assertVersion,
   type Caller,
-  changedSince,
   defineRoute,
   etagOf,
   ifMatchHeader,
-  type RequestHeaders,
   type Route,
-  versionToReplace,
 } from '../../platform/http/index.ts'
 import { taskNotFound, taskPath } from '../tasks/index.ts'
 import { createItem, editItem, feedbackNotFound, withdrawItem } from './items/change-items.ts'
@@ -177,7 +175,7 @@ export function editFeedback(deps: FeedbackDeps): Route {
         check: (stored) => {
           proof.check(stored)
           refuseGivenSentiment(body, stored.source)
-          checkVersion(headers, stored)
+          assertVersion(headers, stored.version)
         },
       })
       return changed(row, { caller, task_id: maskOf(policy)(params.task_id), status: 200 })
@@ -209,7 +207,7 @@ export function withdrawFeedback(deps: FeedbackDeps): Route {
       const proof = changeBy(caller, { user_id: query.user_id && maskOf(policy)(query.user_id) })
       const check = (stored: FeedbackRow) => {
         proof.check(stored)
-        checkVersion(headers, stored)
+        assertVersion(headers, stored.version)
       }
       const row = await withdrawItem({ ...deps, now_ms }, key, { ...proof, check })
       return changed(row, { caller, task_id: maskOf(policy)(params.task_id), status: 200 })
@@ -255,9 +253,4 @@ function changed(
 ) {
   const isBrowser = caller.browser !== undefined
   return answer(row, status, isBrowser ? toBrowserFeedback(row, task_id) : toFeedback(row))
-}
-
-function checkVersion(headers: RequestHeaders, { version }: FeedbackRow): void {
-  const wanted = versionToReplace(headers)
-  if (wanted !== undefined && wanted !== version) throw changedSince(headers, version)
 }

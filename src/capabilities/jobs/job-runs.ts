@@ -1,8 +1,8 @@
 import { z } from 'zod'
 import { isUuid, newId } from '../../kernel/ids.ts'
-import { type PageInfo, totalExactMax } from '../../kernel/pages.ts'
+import type { PageInfo } from '../../kernel/pages.ts'
 import { problem } from '../../kernel/problem.ts'
-import { idAfter, idPage } from '../../model/id-pages.ts'
+import { idPage, idPageAfter } from '../../model/id-pages.ts'
 import type { Caller } from '../../platform/http/index.ts'
 import type { Job, JobDb, JobRequest } from './contract.ts'
 import {
@@ -98,10 +98,10 @@ export async function listJobs(
   { limit, cursor }: { limit: number; cursor?: string | undefined },
 ): Promise<PageInfo & { jobs: Job[] }> {
   const list = `${kind} runs`
-  const before = idAfter(list, cursor)
+  const { count_max, ...bounds } = idPageAfter(list, { limit, cursor })
   const [rows, counted] = await Promise.all([
-    selectJobs(db, { project_id, kind, before, limit: limit + 1 }),
-    countJobs(db, { project_id, kind, limit: totalExactMax + 1 }),
+    selectJobs(db, { project_id, kind, ...bounds }),
+    countJobs(db, { project_id, kind, limit: count_max }),
   ])
   const page = idPage({ rows, counted }, { list, limit, idOf: ({ id }) => id })
   return { jobs: page.items, ...page.info }

@@ -41,20 +41,20 @@ export type JobFilter = {
   kind: string
   states?: readonly Job['state'][]
   /** Only jobs created before the one with this id. */
-  before?: string | undefined
+  after?: string | undefined
   limit: number
 }
 
 /** Returns jobs, newest first. */
 export function selectJobs(db: JobDb, filter: JobFilter): Promise<Job[]> {
-  const { project_id, kind, states, before, limit } = filter
+  const { project_id, kind, states, after, limit } = filter
   return db
     .selectFrom('job_runs')
     .selectAll()
     .where('project_id', '=', project_id)
     .where('kind', '=', kind)
     .$if(states !== undefined, (query) => query.where('state', 'in', [...(states ?? [])]))
-    .$if(before !== undefined, (query) => query.where('id', '<', before ?? ''))
+    .$if(after !== undefined, (query) => query.where('id', '<', after ?? ''))
     .orderBy('id', 'desc')
     .limit(limit)
     .execute()

@@ -1,6 +1,11 @@
-import { totalExactMax } from '../../kernel/pages.ts'
-import type { Kysely, SavedQueryTables, Selectable } from '../../platform/relational/index.ts'
-import { type DocumentFilter, type DocumentPage, NamedTable } from '../documents/index.ts'
+import type { IdPage } from '../../model/id-pages.ts'
+import {
+  countUpTo,
+  type Kysely,
+  type SavedQueryTables,
+  type Selectable,
+} from '../../platform/relational/index.ts'
+import { type DocumentFilter, NamedTable } from '../documents/index.ts'
 
 /** A saved query as stored. */
 export type StoredQuery = Selectable<SavedQueryTables['saved_queries']>
@@ -21,7 +26,7 @@ export function isVisible({ visibility, owner }: StoredQuery, viewer: string): b
 export async function selectVisible(
   db: Kysely<SavedQueryTables>,
   { project_id, owner }: { project_id: string; owner: string },
-  { filter: { kind }, before, limit }: DocumentPage & { filter: DocumentFilter },
+  { filter: { kind }, after, limit, count_max }: IdPage & { filter: DocumentFilter },
 ): Promise<{ rows: StoredQuery[]; counted: number }> {
   const visible = db
     .selectFrom('saved_queries')
@@ -30,13 +35,9 @@ export async function selectVisible(
     .where((each) => each.or([each('visibility', '=', 'project'), each('owner', '=', owner)]))
     .$if(kind !== undefined, (rows) => rows.where('kind', '=', kind as StoredQuery['kind']))
   const rows = await visible
-    .$if(before !== undefined, (page) => page.where('id', '<', before ?? ''))
+    .$if(after !== undefined, (page) => page.where('id', '<', after ?? ''))
     .orderBy('id', 'desc')
     .limit(limit)
     .execute()
-  const { n } = await db
-    .selectFrom(visible.limit(totalExactMax + 1).as('seen'))
-    .select(({ fn }) => fn.countAll<number>().as('n'))
-    .executeTakeFirstOrThrow()
-  return { rows, counted: Number(n) }
+  return { rows, counted: await countUpTo(db, visible, count_max) }
 }

@@ -94,7 +94,9 @@ async function repairGaps({ db, clock }: ChoreDeps): Promise<void> {
     for (const day of days) {
       const [start, end] = [BigInt(day) * day_ns, BigInt(day + 1) * day_ns]
       const job = {
-        ...{ project_id, kind: backfillKind, clock },
+        project_id,
+        kind: backfillKind,
+        clock,
         params: { from: start.toString(), to: end.toString(), repair: true },
         requested_by: 'schedule',
         exclusive_key: `${backfillKind} ${day}`,

@@ -101,7 +101,11 @@ function iso(at_ms: number): string {
 export function toLiveStats(row: RouteKey & RouteCounts) {
   const { query_class, store, requests, errors, fallbacks, histogram } = row
   return {
-    ...{ query_class, store, requests, errors, fallbacks },
+    query_class,
+    store,
+    requests,
+    errors,
+    fallbacks,
     error_rate: rounded(errors / requests),
     p50_ms: percentileOf(histogram, 0.5),
     p95_ms: percentileOf(histogram, 0.95),
@@ -209,7 +213,12 @@ function recordQuery(queries: Map<string, RecordedQuery>, served: Served, last_a
   const known = queries.get(key)
   if (known === undefined && queries.size >= waiting_max) return
   queries.set(key, {
-    ...{ project_id, hash, kind, query_class, body, last_at },
+    project_id,
+    hash,
+    kind,
+    query_class,
+    body,
+    last_at,
     times: (known?.times ?? 0) + 1,
     slowest_ms: Math.max(known?.slowest_ms ?? 0, duration_ms),
   })

@@ -89,7 +89,9 @@ function replyFrom(task_id: string, result: DetectionResult): z.input<typeof rep
   const select = (ids: readonly string[]) =>
     findings.filter(({ finding_id }) => ids.includes(finding_id)).map(shownFinding)
   return {
-    ...{ task_id, detected, detected_at },
+    task_id,
+    detected,
+    detected_at,
     opened: select(changes.opened),
     updated: select(changes.updated),
     recovered: select(changes.recovered),

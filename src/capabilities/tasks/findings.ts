@@ -78,7 +78,8 @@ export async function readFindings(
   const detection = await detectionOf(deps.db, key)
   const all = await findingsOf(deps.db, key)
   return {
-    ...{ task_id, all },
+    task_id,
+    all,
     detected_at: detection?.detected_at ?? null,
     is_current: detection !== undefined && detection.due_at === null,
     not_checked: [...(detection?.not_checked ?? [])],

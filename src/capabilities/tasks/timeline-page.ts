@@ -73,10 +73,7 @@ export async function readTimelinePage(
     entries: shown.map(({ entry }) => entry),
     run: window.start === undefined ? window.run : undefined,
     ...(window.start === undefined && window.frontier === undefined
-      ? {
-          totals: settled.at(-1)?.entry.running ?? noTotals,
-          ...{ total: wanted.length, is_exact: true },
-        }
+      ? { totals: settled.at(-1)?.entry.running ?? noTotals, total: wanted.length, is_exact: true }
       : { ...estimate(timeline, settled, query.role), is_exact: false }),
     end: pageEnd(page, window),
   }
@@ -200,7 +197,8 @@ function estimate(
   const roles = timelineRoles.filter((name) => role?.includes(name) ?? true)
   return {
     totals: {
-      ...{ calls, errors: Math.max(task.errors, running.errors) },
+      calls,
+      errors: Math.max(task.errors, running.errors),
       tool_calls: Math.max(running.tool_calls, expected('tool_call')),
       total_tokens: Math.max(task.total_tokens, running.total_tokens),
       cost_usd: shownDollars(task.cost_usd),

@@ -58,7 +58,10 @@ export function getTaskTimeline(deps: TaskDeps): Route {
       const marks = indexMarks(await findingsOf(deps.db, task))
       const entries = markEntries(page.entries, page.run, marks)
       return {
-        ...{ task_id, entries, totals, total },
+        task_id,
+        entries,
+        totals,
+        total,
         ...(is_exact ? {} : { total_is_exact: false as const }),
         next_cursor: end === undefined ? null : cursorAfter(listOf(task_id), end),
       }

@@ -48,7 +48,8 @@ export function getTaskToolCalls(deps: TaskDeps): Route {
         query.cursor === undefined ? undefined : pageEndIn(listOf(task_id), query.cursor)
       const limits = { ...windowDefaults, ...deps.settings.windows }
       const page = await readToolCallPage({ store: deps.store, limits, signal }, extentOf(task), {
-        ...{ after, limit: query.limit },
+        after,
+        limit: query.limit,
         matches: (use) => matches(use, query),
       })
       const { run, uses, end, all, is_exact, numbers } = page

@@ -41,7 +41,9 @@ export async function readTraceRows(
 ): Promise<TraceRowsResult> {
   const only = findOnlyTrace(choice)
   const read = await readRecords(queries, {
-    ...{ project_id, rows_max, signal },
+    project_id,
+    rows_max,
+    signal,
     query_class: 'explorer',
     body: {
       entity: 'observations',
@@ -62,7 +64,10 @@ export async function countTraceRows(
   { project_id, choice, window, signal }: Omit<TraceRowsRequest, 'rows_max'>,
 ): Promise<number> {
   const aggregate = aggregateSchema.parse({
-    ...{ entity: 'observations', window: isoWindowOf(window), allow_wide: true, limit: 1 },
+    entity: 'observations',
+    window: isoWindowOf(window),
+    allow_wide: true,
+    limit: 1,
     where: filterFrom(choice),
     measures: [{ fn: 'count', as: 'observations' }],
   })

@@ -1,4 +1,6 @@
-import { writeFile } from 'node:fs/promises'
+import { isUtf8 } from 'node:buffer'
+import { readFile, writeFile } from 'node:fs/promises'
+import { basename, extname } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { z } from 'zod'
 import { durationMs, durationPattern } from '../../kernel/duration.ts'
@@ -15,7 +17,6 @@ import {
   measuredText,
   obstaclesText,
 } from './certification-answer.ts'
-import { readEvalRunFile } from './eval-run-file.ts'
 import { junitReport } from './junit-report.ts'
 import { markdownReport } from './markdown-report.ts'
 
@@ -80,8 +81,10 @@ function requestOf(args: Arguments) {
   const [tags, baseline] = [args.values('tag'), releaseOf(args, 'baseline')]
   return {
     release: {
-      ...{ name: release.name, version: release.version },
-      ...{ image_digest: digestOf(args), tags: tags.length === 0 ? null : tags },
+      name: release.name,
+      version: release.version,
+      image_digest: digestOf(args),
+      tags: tags.length === 0 ? null : tags,
     },
     environment,
     policy_id: args.value('policy') ?? 'default',
@@ -236,4 +239,33 @@ function pageOf(ended: CertificationAnswer): string {
     `look: ${attempt ?? 0} of ${max_attempts}\n`,
     `${printable(`${release.name}@${release.version} ${environmentText(environment)}`)}: ${result}\n`,
   ].join('')
+}
+
+/** An eval file to upload. */
+type EvalRunFile = { name: string; format: 'junit' | 'jsonl'; content: string }
+
+const formats: ReadonlyMap<string, EvalRunFile['format']> = new Map([
+  ['.xml', 'junit'],
+  ['.jsonl', 'jsonl'],
+  ['.ndjson', 'jsonl'],
+])
+
+/** Maximum size of an eval file, as the service accepts it. */
+const bytes_max = 8 * 1_024 * 1_024
+
+/** Reads an eval file. The ending of its name is its format. Throws `UsageError`. */
+async function readEvalRunFile(path: string): Promise<EvalRunFile> {
+  const format = formats.get(extname(path).toLowerCase())
+  if (format === undefined) {
+    const expected = `expected a name that ends in ${[...formats.keys()].join(', ')}`
+    throw new UsageError(`--eval-run: got "${path}", ${expected}`)
+  }
+  const bytes = await readFile(path).catch((error: Error) => {
+    throw new UsageError(`--eval-run: ${error.message}`)
+  })
+  if (bytes.length > bytes_max) {
+    throw new UsageError(`${path}: got ${bytes.length} bytes, expected at most ${bytes_max}`)
+  }
+  if (!isUtf8(bytes)) throw new UsageError(`${path}: expected UTF-8. Encode the file as UTF-8`)
+  return { name: basename(path), format, content: bytes.toString() }
 }

@@ -18,7 +18,9 @@ export function junitReport(certification: CertificationAnswer): string {
   const suite = attributes({
     name: `release certification ${release.name}@${release.version}`,
     tests: cases.length,
-    ...{ failures: count('failure'), errors: count('error'), skipped: count('skipped') },
+    failures: count('failure'),
+    errors: count('error'),
+    skipped: count('skipped'),
   })
   return [
     '<?xml version="1.0" encoding="UTF-8"?>',
@@ -32,8 +34,11 @@ export function junitReport(certification: CertificationAnswer): string {
 
 function properties({ certification_id, policy, subject, environment }: CertificationAnswer) {
   const shown = {
-    ...{ certification_id, subject, environment: environment ?? '' },
-    ...{ policy: `${policy.id} ${policy.version}`, policy_digest: policy.digest },
+    certification_id,
+    subject,
+    environment: environment ?? '',
+    policy: `${policy.id} ${policy.version}`,
+    policy_digest: policy.digest,
   }
   return Object.entries(shown)
     .map(([name, value]) => `<property ${attributes({ name, value })}/>`)

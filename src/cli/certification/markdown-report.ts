@@ -8,7 +8,10 @@ import {
 } from './certification-answer.ts'
 
 const signs: Readonly<Record<string, string>> = {
-  ...{ certified: '✅', passed: '✅', rejected: '❌', failed: '❌' },
+  certified: '✅',
+  passed: '✅',
+  rejected: '❌',
+  failed: '❌',
 }
 
 /** Formats a certification as Markdown for a comment or the summary of a pipeline. */

@@ -43,7 +43,9 @@ function withoutStatus({ properties, ...schema }: StructuralSchema): StructuralS
 }
 
 const statusIsIgnored: Fault = {
-  ...{ path: ['status'], part: 'key', level: 'warning' },
+  path: ['status'],
+  part: 'key',
+  level: 'warning',
   message: 'is set by the operator; a value here is ignored',
 }
 

@@ -10,7 +10,11 @@ export type StructureCheck = (value: unknown) => Fault[]
 /** Compiles the check of a schema. Unknown fields are faults, as in strict field validation. */
 export function createStructureCheck(schema: StructuralSchema): StructureCheck {
   const ajv = new Ajv({
-    ...{ strict: true, allErrors: true, verbose: true, useDefaults: true, ownProperties: true },
+    strict: true,
+    allErrors: true,
+    verbose: true,
+    useDefaults: true,
+    ownProperties: true,
     formats,
   })
   ajv.addVocabulary(['x-kubernetes-map-type', 'x-kubernetes-validations'])

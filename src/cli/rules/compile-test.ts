@@ -56,7 +56,9 @@ export function compileTest(
   const series = readSeries(test, start_ms, faults)
   const rows = series.map(({ name }) => name.labels)
   const context: Context = {
-    ...{ start_ms, rows, records: test.events },
+    start_ms,
+    rows,
+    records: test.events,
     rules: new Map(rules.map((rule) => [rule.name, rule])),
   }
   const bound = bindSeries(rules, series)
@@ -68,7 +70,10 @@ export function compileTest(
   }
   const gaps = test.gap.map((period, index) => periodOf(period, start_ms, faults.at('gap', index)))
   return {
-    ...{ name: test.name, start_ms, rules, gaps },
+    name: test.name,
+    start_ms,
+    rules,
+    gaps,
     measurements: new Measurements(times, bound),
     suppressions: readSuppressions(test, start_ms, faults),
     acts: readActs(test, context, faults),

@@ -89,7 +89,10 @@ async function sendOn(
   { method, path, headers, body, signal }: RawRequest,
 ): Promise<RawAnswer> {
   const response = dispatcher.request({
-    ...{ origin, method, headers, signal },
+    origin,
+    method,
+    headers,
+    signal,
     path: `${pathname.replace(/\/$/, '')}${path}`,
     body: body ?? null,
     headersTimeout: 0,

@@ -56,7 +56,8 @@ export function openChatModel(settings: ChatSettings, outbound: Outbound): ChatM
         complete({ settings, outbound, refused }, question, signal)
       return {
         key: keyOf({ ...question, model: [name, model, settings.url] }),
-        ...{ model: name, nano_dollars_max },
+        model: name,
+        nano_dollars_max,
         send: (signal) =>
           chargeUpTo(nano_dollars_max, () => permits.run(() => send(signal), signal)),
       }

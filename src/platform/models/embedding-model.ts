@@ -38,7 +38,10 @@ export function openEmbeddingModel(
     return toEmbedded(settings, reply, texts)
   }
   return {
-    ...{ name, model, texts_max, estimate },
+    name,
+    model,
+    texts_max,
+    estimate,
     embed: async (texts, signal) => permits.run(() => embed(texts, signal), signal),
   }
 }

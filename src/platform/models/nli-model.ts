@@ -44,7 +44,8 @@ export function openNliModel(settings: NliSettings, outbound: Outbound): NliMode
       }
       return {
         key: keyOf([name, model, settings.url, pairs]),
-        ...{ model: name, nano_dollars_max: price },
+        model: name,
+        nano_dollars_max: price,
         send: (signal) => chargeUpTo(price, () => permits.run(() => send(signal), signal)),
       }
     },

@@ -54,7 +54,11 @@ async function send(
 ): Promise<Sent> {
   try {
     return await outbound.send({
-      ...{ url, method: 'POST', body, timeout_ms, signal },
+      url,
+      method: 'POST',
+      body,
+      timeout_ms,
+      signal,
       headers: {
         'content-type': 'application/json',
         ...(api_key !== undefined && { authorization: `Bearer ${api_key}` }),

@@ -149,7 +149,10 @@ async function exchange(
   try {
     const path = `${url.pathname}${url.search}`
     const answer = await client.request({
-      ...{ method, path, headers: { ...headers }, signal },
+      method,
+      path,
+      headers: { ...headers },
+      signal,
       ...(body !== undefined && { body }),
     })
     const read = await readBody(answer.body, request, url)

@@ -43,7 +43,8 @@ export function InviteForm({ organization }: { organization: Organization | unde
     return call.POST('/api/v2/access/organizations/{organization_id}/members', {
       params: { path: { organization_id: organization.id } },
       body: {
-        ...{ email, role: inOrganization as 'member' },
+        email,
+        role: inOrganization as 'member',
         projects: [{ project_id, role: role as 'viewer' }],
       },
     })
@@ -57,7 +58,9 @@ export function InviteForm({ organization }: { organization: Organization | unde
     setError(undefined)
     try {
       const { data } = await send({
-        ...{ email: text('email'), role: text('role'), inOrganization: text('organization') },
+        email: text('email'),
+        role: text('role'),
+        inOrganization: text('organization'),
       })
       setLink(data === undefined ? undefined : toLink(data as NewInvitation))
       form.reset()

@@ -1,19 +1,24 @@
-import { useState } from 'react'
-import { call } from '../../api/client.ts'
+import { useQueryClient } from '@tanstack/react-query'
+import { type FormEvent, useState } from 'react'
+import { api, call } from '../../api/client.ts'
 import { usePages } from '../../api/pages.ts'
-import type { ServiceAccount } from '../../api/schema.gen.d.ts'
-import { useHasRole, useProjectId } from '../../app/project.ts'
+import { faultsOf } from '../../api/problem.ts'
+import type { KeyScope, ServiceAccount } from '../../api/schema.gen.d.ts'
+import { useHasRole, useProject, useProjectId } from '../../app/project.ts'
 import { useUrlState } from '../../app/use-search.ts'
+import { Dialog } from '../../ui/dialog.tsx'
+import { faultAt, TextField } from '../../ui/fields.tsx'
 import { HereLink } from '../../ui/here-link.tsx'
 import { List } from '../../ui/list.tsx'
 import { NeedsRole } from '../../ui/needs-role.tsx'
 import { Button, Time } from '../../ui/parts.tsx'
-import { Empty } from '../../ui/states.tsx'
+import { Empty, Fault } from '../../ui/states.tsx'
 import type { Column } from '../../ui/table.tsx'
 import { Plain } from '../../ui/text.tsx'
 import ui from '../../ui/ui.module.css'
 import { AccountState } from './account-state.tsx'
-import { CreateAccount } from './create-account.tsx'
+import { ScopeBoxes } from './scope-boxes.tsx'
+import { firstScopes } from './scopes.ts'
 import { Account } from './service-account.tsx'
 
 /** The service accounts of the project, or the one that the URL names. */
@@ -101,3 +106,53 @@ const columns: Column<ServiceAccount>[] = [
   },
   { id: 'created', head: 'Created', cell: ({ created_at }) => <Time at={created_at} ago /> },
 ]
+
+/** Creates a service account. Its keys are created afterwards. */
+function CreateAccount({
+  onClose,
+  onCreated,
+}: {
+  onClose: () => void
+  onCreated: (account: ServiceAccount) => void
+}) {
+  const allowed = useProject()?.key_scopes ?? null
+  const client = useQueryClient()
+  const [name, setName] = useState('')
+  const [chosen, setChosen] = useState<KeyScope[]>(
+    firstScopes.filter((each) => allowed?.includes(each) ?? true),
+  )
+  const create = api.useMutation('post', '/api/v2/access/service-accounts', {
+    onSuccess: async (made) => {
+      await client.invalidateQueries({ queryKey: ['service-accounts'] })
+      onCreated(made)
+    },
+  })
+  const faults = faultsOf(create.error)
+  const submit = (event: FormEvent) => {
+    event.preventDefault()
+    create.mutate({ body: { name, scopes: chosen } })
+  }
+  return (
+    <Dialog title="Create a service account" open onClose={onClose}>
+      <form className={ui.stack} onSubmit={submit}>
+        <TextField
+          label="Name"
+          value={name}
+          required
+          onChange={(event) => setName(event.target.value)}
+          fault={faultAt(faults, '/name')}
+        />
+        <ScopeBoxes
+          chosen={chosen}
+          onChange={setChosen}
+          allowed={allowed}
+          fault={faultAt(faults, '/scopes')}
+        />
+        {create.error !== null && <Fault error={create.error} />}
+        <Button type="submit" look="primary" disabled={create.isPending}>
+          {create.isPending ? 'Creating…' : 'Create the account'}
+        </Button>
+      </form>
+    </Dialog>
+  )
+}

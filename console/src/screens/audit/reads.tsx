@@ -18,7 +18,8 @@ export function Reads({ chain }: { chain: Chain }) {
   const project_id = useProjectId()
   const [{ actor_id, resource_id }, change] = useUrlState()
   const query = {
-    ...{ chain, limit: 50 },
+    chain,
+    limit: 50,
     ...(actor_id !== undefined && { actor_id }),
     ...(resource_id !== undefined && { resource_id }),
   }

@@ -1,18 +1,20 @@
 import { keepPreviousData } from '@tanstack/react-query'
-import { useState } from 'react'
+import { useId, useState } from 'react'
 import { api } from '../../api/client.ts'
+import { faultsOf } from '../../api/problem.ts'
 import type { OnboardingClient } from '../../api/schema.gen.d.ts'
+import { useHasRole, useProjectId } from '../../app/project.ts'
 import { useUrlState } from '../../app/use-search.ts'
 import { Copy } from '../../ui/copy.tsx'
-import { TextField } from '../../ui/fields.tsx'
-import { Facts } from '../../ui/parts.tsx'
-import { Loaded } from '../../ui/states.tsx'
+import { faultAt, TextField } from '../../ui/fields.tsx'
+import { HereLink } from '../../ui/here-link.tsx'
+import { Button, Facts } from '../../ui/parts.tsx'
+import { ShownOnce } from '../../ui/shown-once.tsx'
+import { Fault, Loaded } from '../../ui/states.tsx'
 import ui from '../../ui/ui.module.css'
-import { fillKey } from './arrival.ts'
-import { ClientList } from './client-list.tsx'
+import { fillKey, filterClients } from './arrival.ts'
 import css from './connect.module.css'
 import { Light } from './light.tsx'
-import { ProjectKey } from './project-key.tsx'
 
 type KeyState = { createdKey: string | undefined; onCreated: (key: string) => void }
 
@@ -90,5 +92,104 @@ function Lines({ client, createdKey, onCreated }: { client: OnboardingClient } &
       </section>
       <Light advice={advice} />
     </div>
+  )
+}
+
+/** The clients that `looptrace connect` knows, with a search. */
+function ClientList({
+  clients,
+  chosen,
+}: {
+  clients: readonly OnboardingClient[]
+  chosen: string | undefined
+}) {
+  const id = useId()
+  const [text, setText] = useState('')
+  const found = filterClients(clients, text)
+  return (
+    <div className={css.clients}>
+      <label htmlFor={id}>
+        <strong>Client</strong>
+      </label>
+      <input
+        id={id}
+        type="search"
+        data-filter
+        placeholder="Search: openai node"
+        value={text}
+        onChange={(event) => setText(event.target.value)}
+      />
+      {found.length === 0 ? (
+        <p className={ui.soft}>
+          No client has this name. A client that can set a base URL works too: choose “a client that
+          can only set a base URL”.
+        </p>
+      ) : (
+        <ul className={css.list} aria-label="Clients">
+          {found.map(({ name, title, calls }) => (
+            <li key={name}>
+              <HereLink
+                change={{ client: name }}
+                className={css.client}
+                aria-current={name === chosen}
+              >
+                {title}
+                <span className={css.calls}>{calls}</span>
+              </HereLink>
+            </li>
+          ))}
+        </ul>
+      )}
+    </div>
+  )
+}
+
+/** Creates a project key for the lines, and shows it once. */
+function ProjectKey({
+  createdKey,
+  onCreated,
+}: {
+  createdKey: string | undefined
+  onCreated: (key: string) => void
+}) {
+  const project_id = useProjectId()
+  const isAdmin = useHasRole('admin')
+  const [name, setName] = useState('first client')
+  const create = api.useMutation('post', '/api/v2/access/projects/{project_id}/api-keys', {
+    onSuccess: ({ key }) => key !== null && onCreated(key),
+  })
+  if (createdKey !== undefined) {
+    return <ShownOnce title="Your project key. It is in the lines below." secret={createdKey} />
+  }
+  if (!isAdmin) {
+    return (
+      <p className={ui.notice}>
+        The lines read the project key from LOOPTRACE_API_KEY. Only an administrator of the project
+        can create a key: ask one for it.
+      </p>
+    )
+  }
+  return (
+    <form
+      className={ui.notice}
+      onSubmit={(event) => {
+        event.preventDefault()
+        create.mutate({ params: { path: { project_id } }, body: { name } })
+      }}
+    >
+      <TextField
+        label="Name of the new project key"
+        value={name}
+        required
+        maxLength={200}
+        onChange={(event) => setName(event.target.value)}
+        fault={faultAt(faultsOf(create.error), '/name')}
+        hint="Without a key here, the lines read it from LOOPTRACE_API_KEY."
+      />
+      <Button type="submit" look="primary" disabled={create.isPending}>
+        {create.isPending ? 'Creating…' : 'Create a key for these lines'}
+      </Button>
+      {create.error !== null && <Fault error={create.error} />}
+    </form>
   )
 }

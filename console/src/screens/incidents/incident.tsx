@@ -1,11 +1,13 @@
 import { Link, useNavigate, useParams } from '@tanstack/react-router'
-import { useState } from 'react'
+import { useMemo, useState } from 'react'
 import { api } from '../../api/client.ts'
-import type { IncidentDetail } from '../../api/schema.gen.d.ts'
+import type { IncidentDetail, IncidentSeries as Series } from '../../api/schema.gen.d.ts'
 import { useKeys } from '../../app/keys.ts'
 import { neighbours } from '../../app/list-walk.ts'
 import { useLive } from '../../app/live.ts'
 import { useHasRole, useProjectId } from '../../app/project.ts'
+import { Chart } from '../../ui/chart.tsx'
+import { formatCompact } from '../../ui/format.ts'
 import { Button, Heading, Severity, State, Time } from '../../ui/parts.tsx'
 import { Loaded } from '../../ui/states.tsx'
 import { Plain } from '../../ui/text.tsx'
@@ -15,7 +17,6 @@ import { Deliveries } from './deliveries.tsx'
 import { EvidenceList } from './evidence.tsx'
 import { IncidentFacts } from './incident-facts.tsx'
 import { Group, Marks } from './incident-parts.tsx'
-import { IncidentSeries } from './incident-series.tsx'
 import css from './incidents.module.css'
 import { type Asked, MoveDialog } from './move-dialogs.tsx'
 import { useMoveIncident } from './move-incident.ts'
@@ -173,4 +174,39 @@ function Actions({ incident }: { incident: IncidentDetail }) {
       <MoveDialog asked={asked} incident={incident} onClose={() => setAsked(undefined)} />
     </div>
   )
+}
+
+/** The measurements of the rule around the opening, with its threshold. */
+function IncidentSeries({ series, opened_at }: { series: Series; opened_at: string }) {
+  const { rule, threshold, points } = series
+  const x = useMemo(() => points.map(({ at }) => Date.parse(at)), [points])
+  const values = useMemo(
+    () => [{ name: rule, values: points.map(({ value }) => value) }],
+    [rule, points],
+  )
+  const limits = useMemo(
+    () => (threshold === null ? [] : [{ value: threshold, name: `limit ${threshold}` }]),
+    [threshold],
+  )
+  const bands = useMemo(() => {
+    const opened = Date.parse(opened_at)
+    return [{ from: opened, to: Math.max(opened, x.at(-1) ?? opened), name: 'since the opening' }]
+  }, [opened_at, x])
+  if (points.length === 0) return null
+  return (
+    <section className={css.part} aria-label="Measurements">
+      <h2>Measurements</h2>
+      <Chart
+        label="Value of the rule"
+        {...{ x, limits, bands }}
+        series={values}
+        format={formatValue}
+        height={180}
+      />
+    </section>
+  )
+}
+
+function formatValue(value: number): string {
+  return Math.abs(value) < 1 && value !== 0 ? value.toPrecision(2) : formatCompact(value)
 }

@@ -1,27 +1,29 @@
+import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { Link, useLocation, useNavigate } from '@tanstack/react-router'
 import { useEffect, useState } from 'react'
 import { call } from '../../api/client.ts'
 import { usePages } from '../../api/pages.ts'
-import type { Incident } from '../../api/schema.gen.d.ts'
+import type { AcknowledgeIncidentsReply, Incident } from '../../api/schema.gen.d.ts'
 import { serverNow } from '../../api/server-clock.ts'
 import { useKeys } from '../../app/keys.ts'
 import { rememberList } from '../../app/list-walk.ts'
 import { useLive } from '../../app/live.ts'
-import { useProjectId } from '../../app/project.ts'
+import { useHasRole, useProjectId } from '../../app/project.ts'
 import { useSession } from '../../app/session.ts'
 import { useUrlState } from '../../app/use-search.ts'
 import { List } from '../../ui/list.tsx'
-import { Heading, Severity, State, Time } from '../../ui/parts.tsx'
+import { Button, classes, Heading, Severity, State, Time } from '../../ui/parts.tsx'
 import { Empty } from '../../ui/states.tsx'
 import type { Column } from '../../ui/table.tsx'
 import { Plain } from '../../ui/text.tsx'
+import { notify, notifyFault } from '../../ui/toasts.tsx'
 import ui from '../../ui/ui.module.css'
-import { BulkBar } from './bulk-bar.tsx'
 import { InboxFilters } from './inbox-filters.tsx'
 import { inboxQuery } from './inbox-query.ts'
 import { Group, Marks } from './incident-parts.tsx'
 import css from './incidents.module.css'
 import { type Asked, MoveDialog } from './move-dialogs.tsx'
+import { refreshIncidents } from './move-incident.ts'
 
 const page = 50
 
@@ -192,3 +194,54 @@ const columns = (project_id: string): Column<Incident>[] => [
     cell: ({ opened_at }) => <Time at={opened_at} ago />,
   },
 ]
+
+/** Incidents of one call. */
+const incidents_max = 100
+
+/** The bar that acknowledges several incidents at once. */
+function BulkBar({ chosen, onDone }: { chosen: readonly Incident[]; onDone: () => void }) {
+  const client = useQueryClient()
+  const isEditor = useHasRole('editor')
+  const acknowledge = useMutation({
+    mutationFn: async () => {
+      const results: AcknowledgeIncidentsReply['results'] = []
+      for (let at = 0; at < chosen.length; at += incidents_max) {
+        const incidents = chosen.slice(at, at + incidents_max).map((one) => one.incident_id)
+        const { data } = await call.POST('/api/v2/observability/incidents/ack', {
+          body: { incidents },
+        })
+        results.push(...(data?.results ?? []))
+      }
+      return results
+    },
+    onSuccess: (results) => {
+      notify(summaryOf(results))
+      onDone()
+    },
+    onError: notifyFault,
+    onSettled: () => refreshIncidents(client),
+  })
+  const canAct = isEditor && !acknowledge.isPending
+  useKeys(chosen.length > 0 && canAct ? { a: () => acknowledge.mutate() } : {})
+  if (chosen.length === 0) return null
+  return (
+    <div className={classes(ui.notice, css.bar)}>
+      <span className={ui.grow}>{chosen.length} chosen</span>
+      <Button look="primary" disabled={!canAct} onClick={() => acknowledge.mutate()}>
+        {acknowledge.isPending ? 'Acknowledging…' : 'Acknowledge'} <kbd>a</kbd>
+      </Button>
+      <Button look="plain" onClick={onDone}>
+        Choose none
+      </Button>
+      {!isEditor && <span className={ui.soft}>Only editors of the project can acknowledge.</span>}
+    </div>
+  )
+}
+
+/** Says what became of each incident: `3 acknowledged, 1 already resolved`. */
+function summaryOf(results: AcknowledgeIncidentsReply['results']): string {
+  const texts = { acknowledged: 'acknowledged', already: 'were already acknowledged' } as const
+  const more = { resolved: 'already resolved', not_found: 'not found' } as const
+  const counted = Map.groupBy(results, ({ result }) => ({ ...texts, ...more })[result])
+  return [...counted].map(([text, some]) => `${some.length} ${text}`).join(', ')
+}

@@ -65,7 +65,9 @@ function Sums({ of: { totals, paths, queue } }: { of: Ledger }) {
 }
 
 const count = (id: keyof LedgerPath & ('accepted' | 'stored'), head: string) => ({
-  ...{ id, head, number: true },
+  id,
+  head,
+  number: true,
   cell: (path: LedgerPath) => formatCount(path[id]),
 })
 

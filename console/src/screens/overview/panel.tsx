@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
-import type { ReactNode } from 'react'
+import { type ReactNode, type RefObject, useEffect, useRef, useState } from 'react'
 import type { AggregateAnswer } from '../../api/schema.gen.d.ts'
 import { useProjectId } from '../../app/project.ts'
 import { useUrlState } from '../../app/use-search.ts'
@@ -15,7 +15,6 @@ import { TimeChart } from '../query/time-chart.tsx'
 import type { Asked } from '../query/use-draft.ts'
 import css from './overview.module.css'
 import type { Panel } from './panels.ts'
-import { useSeen } from './use-seen.ts'
 
 /** Reads an aggregate, with the same key as the query screen. */
 export function useAggregate(asked: Asked, enabled: boolean) {
@@ -87,4 +86,22 @@ function named(row: Readonly<Record<string, unknown>>): Readonly<Record<string, 
   if (row['other'] !== true) return row
   const [first] = Object.keys(row)
   return { ...row, ...(first !== undefined && { [first]: 'all others' }) }
+}
+
+/** Returns whether an element has come near the window, so that its query is worth its cost. */
+function useSeen<E extends Element>(): [RefObject<E | null>, boolean] {
+  const place = useRef<E>(null)
+  const [isSeen, setSeen] = useState(false)
+  useEffect(() => {
+    if (isSeen || place.current === null) return undefined
+    const observer = new IntersectionObserver(
+      ([entry]) => {
+        if (entry?.isIntersecting) setSeen(true)
+      },
+      { rootMargin: '200px' },
+    )
+    observer.observe(place.current)
+    return () => observer.disconnect()
+  }, [isSeen])
+  return [place, isSeen]
 }

@@ -6,15 +6,15 @@ import { useProjectId } from '../../app/project.ts'
 import { useUrlState } from '../../app/use-search.ts'
 import { Chart } from '../../ui/chart.tsx'
 import { formatCount, formatDuration } from '../../ui/format.ts'
-import { Button, Facts, Tile, Time } from '../../ui/parts.tsx'
+import { Badge, Button, Facts, Severity, Tile, Time } from '../../ui/parts.tsx'
 import { Fault, Loading } from '../../ui/states.tsx'
+import { Table } from '../../ui/table.tsx'
 import { Plain } from '../../ui/text.tsx'
 import ui from '../../ui/ui.module.css'
 import { Choice } from '../incidents/inbox-filters.tsx'
-import { chartOf, firingBands } from './preview-series.ts'
+import { chartOf, firingBands, groupName } from './preview-series.ts'
 import { type RuleDraft, requestOf } from './rule-draft.ts'
 import css from './rules.module.css'
-import { Transitions } from './transitions.tsx'
 
 /** Time without typing after which the preview is read. */
 const settle_ms = 700
@@ -175,4 +175,44 @@ function thresholdOf({ condition, baseline }: RuleDraft): number | undefined {
 function formatValue(value: number): string {
   if (value !== 0 && Math.abs(value) < 1) return value.toPrecision(2)
   return value.toLocaleString('en', { maximumFractionDigits: 1 })
+}
+
+const rows_max = 100
+const tones = { fired: 'bad', raised: 'bad', ended: 'good', forgotten: undefined } as const
+
+/** The changes of groups that a backtest found. */
+function Transitions({ of }: { of: IncidentRulePreview }) {
+  const rows = of.transitions
+    .slice(0, rows_max)
+    .map((each, index) => ({ ...each, key: `${index}` }))
+  if (rows.length === 0) return <p>It would not have fired.</p>
+  return (
+    <>
+      <h3>Changes</h3>
+      <Table
+        label="Changes"
+        rows={rows}
+        keyOf={({ key }) => key}
+        columns={[
+          { id: 'at', head: 'At', cell: ({ at }) => <Time at={at} /> },
+          { id: 'group', head: 'Group', cell: ({ group }) => <Plain>{groupName(group)}</Plain> },
+          {
+            id: 'type',
+            head: 'Change',
+            cell: ({ type }) => <Badge tone={tones[type]}>{type}</Badge>,
+          },
+          {
+            id: 'severity',
+            head: 'Severity',
+            cell: ({ severity }) => (severity === null ? '–' : <Severity of={severity} />),
+          },
+        ]}
+      />
+      {of.transitions_total > rows.length && (
+        <p className={ui.soft}>
+          {formatCount(of.transitions_total - rows.length)} more are not shown.
+        </p>
+      )}
+    </>
+  )
 }

@@ -1,24 +1,28 @@
+import { useMutation } from '@tanstack/react-query'
 import { Link, useNavigate, useParams } from '@tanstack/react-router'
 import { useState } from 'react'
-import { api } from '../../api/client.ts'
+import { api, call } from '../../api/client.ts'
 import { Problem } from '../../api/problem.ts'
 import type { IncidentRule } from '../../api/schema.gen.d.ts'
 import { useHasRole, useProjectId } from '../../app/project.ts'
+import { queryClient } from '../../app/query-client.ts'
 import { Changed } from '../../ui/changed.tsx'
+import { Confirm } from '../../ui/dialog.tsx'
+import { formatCount } from '../../ui/format.ts'
 import { ManagedBy } from '../../ui/managed-by.tsx'
 import { Button, Heading, Severity } from '../../ui/parts.tsx'
 import { Loaded } from '../../ui/states.tsx'
 import { Tabs } from '../../ui/tabs.tsx'
 import { Plain } from '../../ui/text.tsx'
+import { notify, notifyFault } from '../../ui/toasts.tsx'
 import ui from '../../ui/ui.module.css'
-import { DeleteRule } from './delete-rule.tsx'
+import { refreshIncidents } from '../incidents/move-incident.ts'
 import { Evaluation } from './evaluation.tsx'
 import { RulePreview } from './preview.tsx'
-import { draftOf, newRule, type RuleDraft } from './rule-draft.ts'
+import { draftOf, newRule, type RuleDraft, requestOf } from './rule-draft.ts'
 import { RuleFields } from './rule-fields.tsx'
 import css from './rules.module.css'
 import { RuleState } from './rules.tsx'
-import { useSaveRule } from './save-rule.ts'
 import { YamlTab } from './yaml-tab.tsx'
 
 /** One rule: its fields, what it would have done, its YAML and its evaluation. */
@@ -132,5 +136,71 @@ function Badges({ of }: { of: IncidentRule }) {
         Its incidents
       </Link>
     </div>
+  )
+}
+
+type Saved = { draft: RuleDraft; rule_id: string | undefined; version: number | undefined }
+
+/** Returns a mutation that creates or replaces a rule. */
+function useSaveRule(onSaved: (rule: IncidentRule) => void) {
+  return useMutation({
+    mutationFn: async ({ draft, rule_id, version }: Saved) => {
+      const body = requestOf(draft)
+      if (rule_id === undefined) {
+        return (await call.POST('/api/v2/observability/incidents/rules', { body })).data
+      }
+      const header = { 'If-Match': `"${version}"` }
+      const { data } = await call.PUT('/api/v2/observability/incidents/rules/{rule_id}', {
+        params: { path: { rule_id }, header },
+        body,
+      })
+      return data
+    },
+    onSuccess: async (rule, { rule_id }) => {
+      if (rule === undefined) return
+      notify(`The rule ${rule.name} is ${rule_id === undefined ? 'created' : 'changed'}`)
+      onSaved(rule)
+      await refreshIncidents(queryClient)
+    },
+  })
+}
+
+/** The button that deletes a rule, after a question. */
+function DeleteRule({ rule, isLocked }: { rule: IncidentRule; isLocked: boolean }) {
+  const project_id = useProjectId()
+  const navigate = useNavigate()
+  const [isAsked, setAsked] = useState(false)
+  const { rule_id, version, name, evaluation } = rule
+  const remove = useMutation({
+    mutationFn: () =>
+      call.DELETE('/api/v2/observability/incidents/rules/{rule_id}', {
+        params: { path: { rule_id }, header: { 'If-Match': `"${version}"` } },
+      }),
+    onSuccess: async () => {
+      notify(`The rule ${name} is deleted`)
+      await navigate({ to: '/p/$project_id/rules', params: { project_id } })
+      await queryClient.invalidateQueries({ queryKey: ['incidents'] })
+    },
+    onError: notifyFault,
+  })
+  return (
+    <>
+      <Button look="danger" disabled={isLocked} onClick={() => setAsked(true)}>
+        Delete…
+      </Button>
+      <Confirm
+        title={`Delete ${name}`}
+        action="Delete the rule"
+        open={isAsked}
+        onClose={() => setAsked(false)}
+        onConfirm={() => remove.mutate()}
+        isRunning={remove.isPending}
+      >
+        <p>
+          Its {formatCount(evaluation.open_incidents)} unresolved incidents stay open, and people
+          resolve them.
+        </p>
+      </Confirm>
+    </>
   )
 }

@@ -1,13 +1,20 @@
+import { Link } from '@tanstack/react-router'
 import { useState } from 'react'
 import { api, call } from '../../api/client.ts'
 import { faultsOf } from '../../api/problem.ts'
-import type { DetectionSettingsInput, ProjectDetectionSettings } from '../../api/schema.gen.d.ts'
-import { useHasRole } from '../../app/project.ts'
+import type {
+  DetectionPreview,
+  DetectionSettingsInput,
+  ProjectDetectionSettings,
+} from '../../api/schema.gen.d.ts'
+import { useHasRole, useProjectId } from '../../app/project.ts'
 import { Changed } from '../../ui/changed.tsx'
-import { Button } from '../../ui/parts.tsx'
-import { Fault, Loaded } from '../../ui/states.tsx'
+import { formatCount } from '../../ui/format.ts'
+import { Badge, Button, Severity } from '../../ui/parts.tsx'
+import { Empty, Fault, Loaded } from '../../ui/states.tsx'
+import { Table } from '../../ui/table.tsx'
+import { Plain } from '../../ui/text.tsx'
 import ui from '../../ui/ui.module.css'
-import { DetectionChanges } from './detection-changes.tsx'
 import { changedSettings, type Detectors } from './detection-draft.ts'
 import { Detector } from './detector.tsx'
 import { useWrite } from './own-project.ts'
@@ -98,5 +105,59 @@ function Editor({
       </div>
       {preview.data !== undefined && <DetectionChanges preview={preview.data} />}
     </div>
+  )
+}
+
+const tones = { added: 'warn', removed: 'good', changed: 'info' } as const
+
+/** The findings in recent tasks that other settings would add or remove. */
+function DetectionChanges({ preview }: { preview: DetectionPreview }) {
+  const project_id = useProjectId()
+  const { tasks, skipped, findings_now, findings_asked, changes } = preview
+  return (
+    <section className={ui.stack} aria-label="What would change">
+      <h2>What would change</h2>
+      <p role="status">
+        In the last {formatCount(tasks)} tasks: {formatCount(findings_now)} findings now,{' '}
+        {formatCount(findings_asked)} with these settings.
+        {skipped > 0 && ` ${formatCount(skipped)} tasks could not be analysed.`}
+      </p>
+      <Table
+        label="Changed findings"
+        rows={changes}
+        keyOf={({ task_id, type, start_step, change }) =>
+          `${task_id} ${type} ${start_step} ${change}`
+        }
+        columns={[
+          {
+            id: 'change',
+            head: 'Change',
+            cell: ({ change }) => <Badge tone={tones[change]}>{change}</Badge>,
+          },
+          {
+            id: 'finding',
+            head: 'Finding',
+            cell: ({ type, severity, summary }) => (
+              <>
+                {type.replaceAll('_', ' ')} <Severity of={severity} />
+                <div>
+                  <Plain>{summary}</Plain>
+                </div>
+              </>
+            ),
+          },
+          {
+            id: 'task',
+            head: 'Task',
+            cell: ({ task_id }) => (
+              <Link to="/p/$project_id/tasks/$task_id" params={{ project_id, task_id }}>
+                <Plain>{task_id}</Plain>
+              </Link>
+            ),
+          },
+        ]}
+        empty={<Empty title="No finding of these tasks would change" />}
+      />
+    </section>
   )
 }

@@ -34,7 +34,8 @@ export function barsOf(
       {
         from: share(Math.max(start_ms, from_ms)),
         to: share(Math.min(end_ms, to_ms)),
-        ...{ starts: from, ends: to },
+        starts: from,
+        ends: to,
       },
     ]
   })

@@ -57,7 +57,9 @@ export function matchersLike({
   group: Readonly<Record<string, string>>
 }): MatcherDraft[] {
   const ofGroup = Object.entries(group).map(([name, value]) => ({
-    ...{ field: `group.${name}`, op: 'eq' as const, value },
+    field: `group.${name}`,
+    op: 'eq' as const,
+    value,
   }))
   return [{ field: 'rule', op: 'eq', value: rule }, ...ofGroup]
 }
@@ -92,7 +94,9 @@ export function newDraft(now_ms: number, zone: string, matchers: MatcherDraft[])
     matchers: matchers.length > 0 ? matchers : [{ field: 'rule', op: 'eq', value: '' }],
     when: 'until',
     windows: [],
-    ...{ cron: '0 2 * * 0', duration: '2h', time_zone: zone },
+    cron: '0 2 * * 0',
+    duration: '2h',
+    time_zone: zone,
     expires_at: toLocal(end, zone),
     comment: '',
     instants: [end],
@@ -104,7 +108,9 @@ export function draftOf(stored: IncidentSuppression, zone: string): Draft {
   const { windows, recurrence, expires_at } = stored
   return {
     matchers: stored.matchers.map(({ field, op, value }) => ({
-      ...{ field, op: op ?? 'eq', value: [value].flat().join(', ') },
+      field,
+      op: op ?? 'eq',
+      value: [value].flat().join(', '),
     })),
     when: recurrence !== undefined ? 'again' : windows.length > 0 ? 'windows' : 'until',
     windows: windows.map(({ from, to }) => ({ from: toLocal(from, zone), to: toLocal(to, zone) })),
@@ -139,7 +145,8 @@ export function requestOf(draft: Draft, zone: string): IncidentSuppressionReques
   const instant = (local: string) => instantOf(local, zone, draft)
   return {
     matchers: draft.matchers.map(({ field, op, value }) => ({
-      ...{ field: field.trim(), op },
+      field: field.trim(),
+      op,
       value: op === 'in' || op === 'not_in' ? splitList(value) : value,
     })),
     windows:

@@ -1,24 +1,25 @@
 import { useMutation } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
 import { useState } from 'react'
 import { api, call } from '../../api/client.ts'
 import { Problem } from '../../api/problem.ts'
 import type { IncidentSuppression } from '../../api/schema.gen.d.ts'
 import { serverNow } from '../../api/server-clock.ts'
-import { useHasRole } from '../../app/project.ts'
+import { useHasRole, useProjectId } from '../../app/project.ts'
 import { queryClient } from '../../app/query-client.ts'
 import { useUrlState } from '../../app/use-search.ts'
 import { useZone } from '../../app/zone.ts'
 import { Changed } from '../../ui/changed.tsx'
 import { Confirm, Dialog } from '../../ui/dialog.tsx'
 import { formatCount } from '../../ui/format.ts'
-import { Button } from '../../ui/parts.tsx'
-import { Loaded } from '../../ui/states.tsx'
+import { Button, Severity, Time } from '../../ui/parts.tsx'
+import { Fault, Loaded } from '../../ui/states.tsx'
+import { Plain } from '../../ui/text.tsx'
 import { notify, notifyFault } from '../../ui/toasts.tsx'
 import ui from '../../ui/ui.module.css'
 import { refreshIncidents } from '../incidents/move-incident.ts'
 import { type Draft, draftOf, newDraft, readMatchers, requestOf } from './draft.ts'
 import { SuppressionFields } from './fields.tsx'
-import { SuppressionPreview } from './preview.tsx'
 
 /** The dialog that makes or changes a suppression. */
 export function SuppressionEditor({ id, onClose }: { id: string; onClose: () => void }) {
@@ -152,5 +153,63 @@ function Delete({ stored, onDone }: { stored: IncidentSuppression; onDone: () =>
         </p>
       </Confirm>
     </>
+  )
+}
+
+/** Shows which unresolved incidents the draft would mute. */
+function SuppressionPreview({ draft, zone }: { draft: Draft; zone: string }) {
+  const project_id = useProjectId()
+  const preview = useMutation({
+    mutationFn: async () => {
+      const request = requestOf(draft, zone)
+      const body = { ...request, comment: request.comment === '' ? 'preview' : request.comment }
+      const { data } = await call.POST('/api/v2/observability/incidents/suppressions/preview', {
+        body,
+      })
+      return data
+    },
+  })
+  const { data, error } = preview
+  return (
+    <section className={ui.stack} aria-label="Preview">
+      <div className={ui.row}>
+        <Button disabled={preview.isPending} onClick={() => preview.mutate()}>
+          {preview.isPending ? 'Comparing…' : 'Preview what it mutes'}
+        </Button>
+        {data !== undefined && (
+          <span role="status">
+            It would mute {formatCount(data.matching)} of {formatCount(data.compared)} unresolved
+            incidents
+            {data.active ? ' now' : ''}
+            {data.next_start !== null && (
+              <>
+                , next from <Time at={data.next_start} />
+              </>
+            )}
+            .
+          </span>
+        )}
+      </div>
+      {error !== null && <Fault error={error} />}
+      {data?.warnings.map((warning) => (
+        <p key={warning}>Warning: {warning}</p>
+      ))}
+      {data !== undefined && data.incidents.length > 0 && (
+        <ul>
+          {data.incidents.map(({ incident_id, number, title, severity }) => (
+            <li key={incident_id}>
+              <Severity of={severity} />{' '}
+              <Link
+                to="/p/$project_id/incidents/$incident_id"
+                params={{ project_id, incident_id }}
+                target="_blank"
+              >
+                #{number} <Plain>{title}</Plain>
+              </Link>
+            </li>
+          ))}
+        </ul>
+      )}
+    </section>
   )
 }

@@ -1,9 +1,15 @@
 import { Link, useLocation, useNavigate } from '@tanstack/react-router'
 import { useMemo } from 'react'
-import type { Task } from '../../api/schema.gen.d.ts'
+import { call } from '../../api/client.ts'
+import { type Pages, usePages } from '../../api/pages.ts'
+import type { Task, TaskList } from '../../api/schema.gen.d.ts'
+import { serverNow } from '../../api/server-clock.ts'
 import { useKeys } from '../../app/keys.ts'
 import { rememberList } from '../../app/list-walk.ts'
+import { type NewRows, useNewRows } from '../../app/new-rows.ts'
 import { useProjectId } from '../../app/project.ts'
+import type { Search } from '../../app/search.ts'
+import { rangeOf } from '../../app/time-range.ts'
 import { useUrlState } from '../../app/use-search.ts'
 import { FilterField } from '../../ui/filter-field.tsx'
 import { type KnownValues, proposeFilter } from '../../ui/filter-language.ts'
@@ -12,12 +18,12 @@ import { List } from '../../ui/list.tsx'
 import { NewRowsButton } from '../../ui/new-rows-button.tsx'
 import { Button, Heading } from '../../ui/parts.tsx'
 import { Empty } from '../../ui/states.tsx'
+import type { Sorting } from '../../ui/table.tsx'
 import ui from '../../ui/ui.module.css'
 import { taskColumns } from './list/columns.tsx'
 import css from './list/list.module.css'
 import { Peek } from './list/peek.tsx'
 import { parseTaskFilter, taskFields } from './list/task-filter.ts'
-import { sortingOf, useTaskList } from './list/use-task-list.ts'
 
 /** Columns that have room beside the peek. */
 const besidePeek = new Set(['task', 'state', 'worst_severity', 'cost_usd'])
@@ -121,3 +127,39 @@ function NoTasks({ project_id, isFiltered }: { project_id: string; isFiltered: b
     </Empty>
   )
 }
+
+const page_max = 50
+
+/** Returns the sorting of a URL. */
+function sortingOf({ sort = 'last_activity_at', order = 'desc' }: Search): Sorting {
+  return { by: sort, order: order === 'asc' ? 'asc' : 'desc' }
+}
+
+/**
+ * Reads the tasks of a URL: range, filter, sorting. The key has the range as it is written, so that
+ * the list does not start again as time goes on; new tasks wait.
+ */
+function useTaskList(project_id: string, search: Search): { tasks: Pages<Task>; fresh: NewRows } {
+  const { from, to, q = '' } = search
+  const sorting = sortingOf(search)
+  const key = ['tasks', project_id, { from, to, q, ...sorting }]
+  const read = (cursor?: string, signal?: AbortSignal) => {
+    const query = {
+      ...rangeOf(search, serverNow()),
+      ...parseTaskFilter(q).query,
+      ...{ sort: sorting.by as 'last_activity_at', order: sorting.order, limit: page_max },
+    }
+    const rest = signal === undefined ? {} : { signal }
+    return call.GET('/api/v1/tasks', { params: { query: { ...query, cursor } }, ...rest })
+  }
+  const tasks = usePages(key, read, tasksIn, { isStill: true })
+  const fresh = useNewRows<TaskList, Task>({
+    ...{ topic: 'tasks', key, rowsOf: tasksIn },
+    readFirst: async () => (await read()).data,
+    withRows: (each, rows) => ({ ...each, tasks: rows }),
+    keyOf: ({ task_id }) => task_id,
+  })
+  return { tasks, fresh }
+}
+
+const tasksIn = (each: TaskList): Task[] => each.tasks

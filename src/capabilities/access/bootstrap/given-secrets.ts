@@ -193,7 +193,11 @@ async function addOwner(
   await trx
     .insertInto('users')
     .values({
-      ...{ id, email, display_name: 'Administrator', password_hash: await hash(), created_at },
+      id,
+      email,
+      display_name: 'Administrator',
+      password_hash: await hash(),
+      created_at,
       ...installationAdmin(created_at),
     })
     .execute()

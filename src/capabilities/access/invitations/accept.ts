@@ -161,8 +161,11 @@ async function newAccount(
   const { invitation, now, person } = about
   const user_id = newId()
   const made = await insertUser(trx, {
-    ...{ id: user_id, email: invitation.email, display_name: person.display_name },
-    ...{ password_hash: person.password_hash, password_origin: 'self' },
+    id: user_id,
+    email: invitation.email,
+    display_name: person.display_name,
+    password_hash: person.password_hash,
+    password_origin: 'self',
     email_verified_at: invitation.by_email ? now : null,
     created_at: now,
   })
@@ -222,9 +225,13 @@ async function issuerAccount(
   const user_id = newId()
   if (email === invitation.email) {
     const made = await insertUser(trx, {
-      ...{ id: user_id, email, display_name: email },
-      ...{ password_hash: null, password_origin: null },
-      ...{ email_verified_at: now, created_at: now },
+      id: user_id,
+      email,
+      display_name: email,
+      password_hash: null,
+      password_origin: null,
+      email_verified_at: now,
+      created_at: now,
     })
     if (made !== undefined && (await linkSubject(trx, person, { user_id, now }))) {
       return { user_id, session_number: 0, account: 'created' }

@@ -34,7 +34,8 @@ export async function addMembership(
     .onConflict((conflict) =>
       conflict.columns(['organization_id', 'user_id']).doUpdateSet({
         role: higher('organization_members', organizationRoles),
-        ...{ by_resource: false, by_group: false },
+        by_resource: false,
+        by_group: false,
       }),
     )
     .execute()
@@ -54,7 +55,8 @@ export async function addMembership(
     .onConflict((conflict) =>
       conflict.columns(['project_id', 'user_id']).doUpdateSet({
         role: higher('project_members', projectRoles),
-        ...{ by_resource: false, by_group: false },
+        by_resource: false,
+        by_group: false,
       }),
     )
     .execute()

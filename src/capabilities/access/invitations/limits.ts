@@ -76,19 +76,22 @@ export async function checkLinkLimits(trx: Db, sent: Sent): Promise<void> {
       row.created_at > before(link.now, minute_ms),
   )
   refuseFrom(minute, maxLinksPerMinute, {
-    ...{ now: link.now, window_ms: minute_ms },
+    now: link.now,
+    window_ms: minute_ms,
     detail: `${declared ? 'A namespace in a project' : 'An organization'} sends at most ${maxLinksPerMinute} invitations per minute`,
   })
   if (link.by_email) {
     const mails = recent.filter((row) => row.email === email && row.by_email)
     refuseFrom(mails, maxMailsPerDay, {
-      ...{ now: link.now, window_ms: day_ms },
+      now: link.now,
+      window_ms: day_ms,
       detail: `An address gets at most ${maxMailsPerDay} invitations by mail per day`,
     })
     if (declared !== undefined) {
       const ofResources = mails.filter((row) => row.namespace_id !== null)
       refuseFrom(ofResources, maxMailsOfResourcesPerDay, {
-        ...{ now: link.now, window_ms: day_ms },
+        now: link.now,
+        window_ms: day_ms,
         detail: `Resources send an address at most ${maxMailsOfResourcesPerDay} invitations per day`,
       })
     }
@@ -96,7 +99,11 @@ export async function checkLinkLimits(trx: Db, sent: Sent): Promise<void> {
   await trx
     .insertInto('invitation_links')
     .values({
-      ...{ id: newId(), organization_id, namespace_id, email, by_email: link.by_email },
+      id: newId(),
+      organization_id,
+      namespace_id,
+      email,
+      by_email: link.by_email,
       created_at: link.now,
     })
     .execute()

@@ -52,8 +52,12 @@ export function createIssuerClient(options: IssuerClientOptions): IssuerClient {
       const verifier = openid.randomPKCECodeVerifier()
       const code_challenge = await openid.calculatePKCECodeChallenge(verifier)
       const url = openid.buildAuthorizationUrl(config, {
-        ...{ redirect_uri, state, nonce, code_challenge },
-        ...{ scope: scopes, code_challenge_method: 'S256' },
+        redirect_uri,
+        state,
+        nonce,
+        code_challenge,
+        scope: scopes,
+        code_challenge_method: 'S256',
       })
       return { url: url.href, state, nonce, verifier }
     },

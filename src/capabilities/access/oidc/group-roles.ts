@@ -74,7 +74,9 @@ export function planRoles(stored: StoredRoles, given: GivenRoles | undefined): R
   const projects = planProjects(stored.projects, given?.projects ?? new Map())
   const { member } = stored
   const plan = (next: RoleChanges['member'], kept_last_owner = false) => ({
-    ...{ member: next, projects, kept_last_owner },
+    member: next,
+    projects,
+    kept_last_owner,
   })
   if (member !== undefined && !member.by_group && !member.by_resource) return plan(undefined)
   const next = given && { role: given.role, by_group: true, by_resource: false }

@@ -60,7 +60,9 @@ export function openIssuer(options: Options): {
   }
   const issuer = createIssuer({
     ...options,
-    ...{ issuer: oidc_issuer, subjects: options.oidc_subjects, outbound },
+    issuer: oidc_issuer,
+    subjects: options.oidc_subjects,
+    outbound,
   })
   return {
     external: oidc_audience === undefined ? undefined : createExternalTokens(issuer, oidc_audience),
@@ -74,7 +76,10 @@ function signIn(issuer: Issuer, options: Options): IssuerSignIn {
     throw new IssuerMisconfigured('LOOPTRACE_OIDC_CLIENT_ID requires LOOPTRACE_PUBLIC_URL')
   }
   const client = createIssuerClient({
-    ...{ issuer, public_url, clock: options.clock, client_id: oidc_client_id },
+    issuer,
+    public_url,
+    clock: options.clock,
+    client_id: oidc_client_id,
     client_secret: options.oidc_client_secret,
     scopes: options.oidc_scopes ?? 'openid email profile',
     groups_claim: options.oidc_groups_claim ?? 'groups',

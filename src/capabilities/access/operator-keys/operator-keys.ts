@@ -1,10 +1,10 @@
 import { z } from 'zod'
 import { problem } from '../../../kernel/problem.ts'
-import { idPage, idPageAfter, idPageQuery } from '../../../model/id-pages.ts'
+import { idPage, idPageAfter, idPageQuery, pageFields } from '../../../model/id-pages.ts'
 import { record } from '../../../model/named-schemas.ts'
 import { defineRoute, type Route } from '../../../platform/http/index.ts'
 import type { Access } from '../access.ts'
-import { idField, instantField, pageFields } from '../fields.ts'
+import { idField, instantField } from '../fields.ts'
 import { assertInstallationAdmin } from '../users/users.ts'
 import { listOperatorKeys, revokeOperatorKey } from './store.ts'
 

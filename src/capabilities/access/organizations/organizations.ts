@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { newId } from '../../../kernel/ids.ts'
 import { problem } from '../../../kernel/problem.ts'
 import { keyScopes } from '../../../kernel/scopes.ts'
-import { idPage, idPageAfter, idPageQuery } from '../../../model/id-pages.ts'
+import { idPage, idPageAfter, idPageQuery, pageFields } from '../../../model/id-pages.ts'
 import { record } from '../../../model/named-schemas.ts'
 import { defineRoute, type Route } from '../../../platform/http/index.ts'
 import type { Access } from '../access.ts'
@@ -12,7 +12,6 @@ import {
   instantField,
   nameField,
   organizationRoleField,
-  pageFields,
 } from '../fields.ts'
 import { projectListSchema, seenProjectSchema } from '../projects/projects.ts'
 import { insertProject, listProjects } from '../projects/store.ts'

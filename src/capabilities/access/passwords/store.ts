@@ -58,8 +58,10 @@ async function lockCounts(
     .insertInto('sign_in_counts')
     .values(
       keys.map(({ key_hash, account_hash }) => ({
-        ...{ key_hash, account_hash },
-        ...{ failed_at: now, clear_at: now },
+        key_hash,
+        account_hash,
+        failed_at: now,
+        clear_at: now,
       })),
     )
     .onConflict((conflict) =>

@@ -64,8 +64,10 @@ export function declareProject(
     const project = await trx
       .updateTable('projects')
       .set({
-        ...{ managed_by: JSON.stringify(managed_by), environments },
-        ...{ released_by: null, archived_at: null },
+        managed_by: JSON.stringify(managed_by),
+        environments,
+        released_by: null,
+        archived_at: null,
       })
       .where('id', '=', project_id)
       .returning(projectColumns)

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { problem } from '../../../kernel/problem.ts'
 import { keyScopes } from '../../../kernel/scopes.ts'
-import { idPage, idPageAfter, idPageQuery } from '../../../model/id-pages.ts'
+import { idPage, idPageAfter, idPageQuery, pageFields } from '../../../model/id-pages.ts'
 import { flagParameter } from '../../../model/list-query.ts'
 import { managedByField } from '../../../model/managed-by.ts'
 import { record } from '../../../model/named-schemas.ts'
@@ -13,7 +13,6 @@ import {
   idField,
   instantField,
   nameField,
-  pageFields,
   projectRoleField,
   storedNameField,
   withEtag,

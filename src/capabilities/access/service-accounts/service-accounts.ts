@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { newId } from '../../../kernel/ids.ts'
 import { problem } from '../../../kernel/problem.ts'
 import { keyScopes } from '../../../kernel/scopes.ts'
-import { idPage, idPageAfter, idPageQuery } from '../../../model/id-pages.ts'
+import { idPage, idPageAfter, idPageQuery, pageFields } from '../../../model/id-pages.ts'
 import { flagParameter } from '../../../model/list-query.ts'
 import { managedByField, managedByParameter } from '../../../model/managed-by.ts'
 import { record } from '../../../model/named-schemas.ts'
@@ -14,7 +14,7 @@ import {
   type Route,
 } from '../../../platform/http/index.ts'
 import type { Access } from '../access.ts'
-import { idField, instantField, nameField, pageFields, scopesField, withEtag } from '../fields.ts'
+import { idField, instantField, nameField, scopesField, withEtag } from '../fields.ts'
 import { changeAccount, deleteAccount, releaseAccount } from './change-store.ts'
 import {
   declaredBy,
@@ -87,7 +87,8 @@ export function createServiceAccount({ db, clock }: Access): Route {
     handle: async ({ body, caller }) => {
       const { name, scopes } = body
       const made = await insertServiceAccount(db, {
-        ...{ name, scopes },
+        name,
+        scopes,
         managed_by: getDeclarer(caller, body),
         id: newId(),
         project_id: caller.project_id,
@@ -155,7 +156,10 @@ export function putServiceAccount({ db, clock, keys, roles }: Access): Route {
       const which = { ...params, project_id: caller.project_id }
       const { name, scopes, disabled, take_over } = body
       const changed = await changeAccount(db, which, {
-        ...{ name, scopes, disabled, take_over },
+        name,
+        scopes,
+        disabled,
+        take_over,
         by: getDeclarer(caller, body),
         at: new Date(clock.now_ms()),
         check: (version) => assertVersion(headers, version),

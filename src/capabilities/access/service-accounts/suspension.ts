@@ -100,8 +100,14 @@ async function record(
   await trx
     .insertInto('access_emergencies')
     .values({
-      ...{ id: newId(), project_id, service_account_id, api_key_id, action },
-      ...{ actor, reason, occurred_at: at },
+      id: newId(),
+      project_id,
+      service_account_id,
+      api_key_id,
+      action,
+      actor,
+      reason,
+      occurred_at: at,
     })
     .execute()
 }

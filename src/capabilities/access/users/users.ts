@@ -1,18 +1,11 @@
 import { z } from 'zod'
 import { newId } from '../../../kernel/ids.ts'
 import { problem } from '../../../kernel/problem.ts'
-import { idPage, idPageAfter, idPageQuery } from '../../../model/id-pages.ts'
+import { idPage, idPageAfter, idPageQuery, pageFields } from '../../../model/id-pages.ts'
 import { record } from '../../../model/named-schemas.ts'
 import { defineRoute, type Route } from '../../../platform/http/index.ts'
 import type { Access } from '../access.ts'
-import {
-  emailField,
-  idField,
-  instantField,
-  nameField,
-  newPasswordField,
-  pageFields,
-} from '../fields.ts'
+import { emailField, idField, instantField, nameField, newPasswordField } from '../fields.ts'
 import { assertStrong } from '../passwords/password-strength.ts'
 import { insertUser, isInstallationAdmin, listUsers } from './store.ts'
 

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { cutPage, pageInfo, totalExactMax } from '../../../kernel/pages.ts'
+import { pageFields } from '../../../model/id-pages.ts'
 import {
   cursorParameter,
   instantParameter,
@@ -48,9 +49,7 @@ export function getEvents(deps: AuditDeps): Route {
     }),
     reply: record('AuditEventList', {
       events: z.array(eventSchema),
-      total: z.int(),
-      total_is_exact: z.literal(false).optional(),
-      next_cursor: z.string().nullable(),
+      ...pageFields,
     }),
     errors: [...chainErrors, 'invalid_cursor', 'store_unavailable'],
     handle: async ({ query: { chain, limit, cursor, of_project, from, to, ...query }, caller }) => {

@@ -54,7 +54,9 @@ export async function readJwks(db: Db) {
   const keys = await readCheckpointKeys(db)
   return {
     keys: toJwks([...keys.values()]).keys.map(({ kty = '', crv = '', x = '', ...key }) => ({
-      ...{ kty, crv, x },
+      kty,
+      crv,
+      x,
       kid: String(key['kid']),
       use: 'sig',
     })),

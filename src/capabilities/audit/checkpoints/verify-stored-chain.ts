@@ -98,7 +98,9 @@ export async function verifyStoredChain(db: Db, asked: Verification): Promise<St
   }
   return {
     ...report,
-    ...{ from_seq: first + 1, pruned_seq, next_after: isPartial ? after : null },
+    from_seq: first + 1,
+    pruned_seq,
+    next_after: isPartial ? after : null,
     sinks_compared: outside.sinks.length,
     streams_compared: outside.streams.length,
     faults: [...faults, ...report.faults],

@@ -71,7 +71,11 @@ function sealEntry(seal: { chain_id: string; isLate: boolean; now_ms: number }) 
       actor_id: null,
       via: 'job',
     } as const),
-    ...{ resource_type: 'audit/reads', resource_id: null, request_id: '', suppressed: 0 },
-    ...{ origin: null, change: null },
+    resource_type: 'audit/reads',
+    resource_id: null,
+    request_id: '',
+    suppressed: 0,
+    origin: null,
+    change: null,
   }
 }

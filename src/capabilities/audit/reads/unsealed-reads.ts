@@ -152,7 +152,8 @@ export async function selectUnsealed(
   const reads = await withoutErased(db, chain_id, parseReads(rows))
   return reads.map((read) => ({
     ...read,
-    ...{ chain_id, segment_seq: null },
+    chain_id,
+    segment_seq: null,
     origin_hash: Buffer.from(read.origin_hash, 'hex'),
     origin_salt: read.origin_salt === null ? null : Buffer.from(read.origin_salt, 'hex'),
   }))

@@ -71,7 +71,9 @@ function encodeRecord(record: StreamedRecord): Uint8Array {
   const severity = severities[outcome]
   const log = encodeLog({
     at: record.recorded_at,
-    ...{ severity, text: `${action} ${outcome}`, event_name: 'looptrace.audit.record' },
+    severity,
+    text: `${action} ${outcome}`,
+    event_name: 'looptrace.audit.record',
     attributes: {
       'log.record.uid': `${record.chain_id}/${record.seq}`,
       'error.type': record.code,
@@ -92,7 +94,8 @@ function encodeRecord(record: StreamedRecord): Uint8Array {
 function encodeRead(read: AuditedRead, { chain_id, seq }: StreamedRecord): Uint8Array {
   return encodeLog({
     at: read.read_at,
-    ...{ severity: severities.succeeded, text: `${read.action} read` },
+    severity: severities.succeeded,
+    text: `${read.action} read`,
     event_name: 'looptrace.audit.read',
     attributes: {
       'log.record.uid': `${chain_id}/${seq}/${read.request_id}/${read.action}`,

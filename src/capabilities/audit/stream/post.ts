@@ -32,8 +32,13 @@ export async function post(
   const { url } = receiver
   try {
     const reply = await outbound.send({
-      ...{ url, method: 'POST', ...receiver.toMessage(encoded, { id, now_ms }) },
-      ...{ timeout_ms, cut_at_bytes: answer_bytes_max, public_ports: portsOf(url), signal },
+      url,
+      method: 'POST',
+      ...receiver.toMessage(encoded, { id, now_ms }),
+      timeout_ms,
+      cut_at_bytes: answer_bytes_max,
+      public_ports: portsOf(url),
+      signal,
     })
     const { status } = reply
     if (isAccepted(reply)) {

@@ -111,8 +111,14 @@ class Stream {
     this.#isKnown = true
     while (!signal.aborted) {
       const result = await sendBatch({
-        ...{ db, outbound, receiver: this.#receiver, limits, forced: this.#forced },
-        ...{ now_ms: clock.now_ms(), random, signal },
+        db,
+        outbound,
+        receiver: this.#receiver,
+        limits,
+        forced: this.#forced,
+        now_ms: clock.now_ms(),
+        random,
+        signal,
       })
       if (!this.#goesOn(result)) return
     }

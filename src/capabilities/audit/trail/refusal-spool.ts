@@ -82,9 +82,13 @@ export function refusalSpoolGauge(metrics: Metrics) {
 /** Back-off of failed batches. They are retried until PostgreSQL is available. */
 const replaying = {
   kind,
-  ...{ batch_messages_max: 100, batch_bytes_max: 4 * 1_048_576, batch_wait_ms: 0 },
-  ...{ ack_wait_ms: 60_000, attempts_max: Number.MAX_SAFE_INTEGER },
-  ...{ backoff_ms_min: 250, backoff_ms_max: 5_000 },
+  batch_messages_max: 100,
+  batch_bytes_max: 4 * 1_048_576,
+  batch_wait_ms: 0,
+  ack_wait_ms: 60_000,
+  attempts_max: Number.MAX_SAFE_INTEGER,
+  backoff_ms_min: 250,
+  backoff_ms_max: 5_000,
 } as const
 
 function withShortChange(entry: AuditEntry): AuditEntry {

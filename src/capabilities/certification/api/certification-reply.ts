@@ -144,10 +144,15 @@ export function toCertificationReply(row: Certification, now_ms: number): Certif
   const predicate = row.predicate as Predicate | null
   const { state, verdict, attempt, error, requested_by, key_id } = row
   return {
-    ...{ certification_id: row.id, state, result: resultOf(row, now_ms), verdict },
+    certification_id: row.id,
+    state,
+    result: resultOf(row, now_ms),
+    verdict,
     policy: { id: row.policy_id, version: policy.version, digest: row.policy_digest },
     release: {
-      ...{ name: row.release_name, version: row.release_version, tags: row.release_tags },
+      name: row.release_name,
+      version: row.release_version,
+      tags: row.release_tags,
       image_digest: row.image_digest && `sha256:${row.image_digest}`,
     },
     subject: `sha256:${row.subject}`,
@@ -155,13 +160,23 @@ export function toCertificationReply(row: Certification, now_ms: number): Certif
     window: { from: row.window_from, to: row.window_to },
     baseline: toBaseline(row.baseline as Baseline | null),
     same_as: (row.frozen as Frozen | null)?.same_as ?? null,
-    ...{ eval_run_ids: row.eval_run_ids, attempt, max_attempts: policy.max_attempts },
-    ...{ obstacles: predicate?.obstacles ?? [], warnings: predicate?.warnings ?? [] },
-    ...{ gates: predicate?.gates ?? [], ledger: predicate?.ledger ?? null },
-    ...{ tasks: predicate?.tasks ?? null, baseline_tasks: predicate?.baseline_tasks ?? null },
-    ...{ declared_at: row.declared_at, requested_by, created_at: row.created_at },
-    ...{ started_at: row.started_at, ended_at: row.ended_at, expires_at: row.expires_at },
-    ...{ key_id, error },
+    eval_run_ids: row.eval_run_ids,
+    attempt,
+    max_attempts: policy.max_attempts,
+    obstacles: predicate?.obstacles ?? [],
+    warnings: predicate?.warnings ?? [],
+    gates: predicate?.gates ?? [],
+    ledger: predicate?.ledger ?? null,
+    tasks: predicate?.tasks ?? null,
+    baseline_tasks: predicate?.baseline_tasks ?? null,
+    declared_at: row.declared_at,
+    requested_by,
+    created_at: row.created_at,
+    started_at: row.started_at,
+    ended_at: row.ended_at,
+    expires_at: row.expires_at,
+    key_id,
+    error,
   }
 }
 
@@ -169,7 +184,9 @@ function toBaseline(baseline: Baseline | null): CertificationReply['baseline'] {
   if (baseline === null) return null
   const { tags, eval_run_ids, environment } = baseline
   return {
-    ...{ ...baseline, tags: [...tags], eval_run_ids: [...eval_run_ids] },
+    ...baseline,
+    tags: [...tags],
+    eval_run_ids: [...eval_run_ids],
     environment: toEnvironmentName(environment),
   }
 }

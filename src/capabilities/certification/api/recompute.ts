@@ -19,7 +19,9 @@ const running_max = 2
 /** Limits recomputations, because each reads all evidence into memory. */
 const slotLimits = {
   work: 'computations of certifications',
-  ...{ running_max: 1, waiting_max: 4, wait_ms_max: 5_000 },
+  running_max: 1,
+  waiting_max: 4,
+  wait_ms_max: 5_000,
 }
 
 /**

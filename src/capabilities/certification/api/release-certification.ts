@@ -1,9 +1,8 @@
 import { z } from 'zod'
-import { totalExactMax } from '../../../kernel/pages.ts'
 import { poll } from '../../../kernel/poll.ts'
 import { problem } from '../../../kernel/problem.ts'
 import { openWaitSlots } from '../../../kernel/wait-slots.ts'
-import { idAfter, idPage, idPageQuery } from '../../../model/id-pages.ts'
+import { idPage, idPageAfter, idPageQuery, pageFields } from '../../../model/id-pages.ts'
 import { flagParameter, textParameter } from '../../../model/list-query.ts'
 import { record } from '../../../model/named-schemas.ts'
 import { Answer, defineRoute, type Route } from '../../../platform/http/index.ts'
@@ -204,16 +203,14 @@ export function listReleaseCertifications({ db, clock }: CertificationRoutesDeps
     }),
     reply: record('ReleaseCertificationList', {
       certifications: z.array(certificationSchema),
-      total: z.int().nonnegative(),
-      total_is_exact: z.literal(false).optional(),
-      next_cursor: z.string().nullable(),
+      ...pageFields,
     }),
     errors: ['invalid_cursor', 'store_unavailable'],
     handle: async ({ query: { limit, cursor, subject, ...filter }, caller: { project_id } }) => {
       const found = await selectCertifications(
         db,
         { project_id, ...filter, subject: subject?.slice('sha256:'.length) },
-        { before: idAfter(list, cursor), limit: limit + 1, count_max: totalExactMax + 1 },
+        idPageAfter(list, { limit, cursor }),
       )
       const { items, info } = idPage(found, { list, limit, idOf: ({ id }) => id })
       const now_ms = clock.now_ms()

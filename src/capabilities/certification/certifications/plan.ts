@@ -136,7 +136,9 @@ function baselineOf(
   const { version, tags, window } = baseline
   const default_ms = { from: Date.parse(from) - baselineDays * day_ms, to: Date.parse(to) }
   return {
-    ...{ name, version, tags: tagsOf({ name, version, tags }) },
+    name,
+    version,
+    tags: tagsOf({ name, version, tags }),
     environment: baseline.environment ?? environment,
     window: {
       from: toIso(window?.from ?? default_ms.from),

@@ -72,7 +72,11 @@ export async function storePlan(
   await trx
     .insertInto('certification_plans')
     .values({
-      ...{ ...key, window_from, release_tags, eval_run_ids, declared_at },
+      ...key,
+      window_from,
+      release_tags,
+      eval_run_ids,
+      declared_at,
       baseline: baseline && JSON.stringify(baseline),
     })
     .onConflict((conflict) =>

@@ -1,6 +1,7 @@
 import { newId } from '../../../kernel/ids.ts'
 import { problem } from '../../../kernel/problem.ts'
 import type { Clock } from '../../../kernel/time.ts'
+import type { IdPage } from '../../../model/id-pages.ts'
 import { sql } from '../../../platform/relational/index.ts'
 import { enqueueJob, type JobDb } from '../../jobs/index.ts'
 import type { Certification, CertificationDb } from '../evidence/contract.ts'
@@ -44,14 +45,22 @@ export function declareCertification(
       .insertInto('certifications')
       .values({
         ...about,
-        ...{ id: newId(), state: 'pending', created_at: new Date(now_ms), requested_by },
-        ...{ policy_version: policy.version, policy_digest: policy.digest },
+        id: newId(),
+        state: 'pending',
+        created_at: new Date(now_ms),
+        requested_by,
+        policy_version: policy.version,
+        policy_digest: policy.digest,
         policy: JSON.stringify(policy.document),
-        ...{ release_name: request.release.name, release_version: request.release.version },
+        release_name: request.release.name,
+        release_version: request.release.version,
         image_digest: request.release.image_digest,
-        ...{ window_from: plan.window_from, release_tags: plan.release_tags },
+        window_from: plan.window_from,
+        release_tags: plan.release_tags,
         baseline: plan.baseline && JSON.stringify(plan.baseline),
-        ...{ eval_run_ids: plan.eval_run_ids, declared_at, request_digest: digestRequest(request) },
+        eval_run_ids: plan.eval_run_ids,
+        declared_at,
+        request_digest: digestRequest(request),
       })
       .returningAll()
       .executeTakeFirstOrThrow()
@@ -170,7 +179,7 @@ export type CertificationFilter = {
 export async function selectCertifications(
   db: CertificationDb,
   { project_id, ...filter }: CertificationFilter,
-  { before, limit, count_max }: { before: string | undefined; limit: number; count_max: number },
+  { after, limit, count_max }: IdPage,
 ): Promise<{ rows: Certification[]; counted: number }> {
   const matches = Object.entries(filter).reduce(
     (query, [column, value]) =>
@@ -181,7 +190,7 @@ export async function selectCertifications(
   )
   const rows = await matches
     .selectAll()
-    .$if(before !== undefined, (query) => query.where('id', '<', before ?? ''))
+    .$if(after !== undefined, (query) => query.where('id', '<', after ?? ''))
     .orderBy('id', 'desc')
     .limit(limit)
     .execute()

@@ -41,7 +41,9 @@ export async function toPredicate(source: PredicateSource): Promise<Predicate> {
     proofs.push(proveEvidence(gate, evidence, rules))
   }
   const judged = judgeGates(policy, tests, {
-    ...{ ledger: frozen.ledger, obstacles: frozen.obstacles, attempt: attempt ?? Infinity },
+    ledger: frozen.ledger,
+    obstacles: frozen.obstacles,
+    attempt: attempt ?? Infinity,
     age_ms: Date.parse(frozen.at) - Date.parse(window_to),
     tasks: frozen.tasks,
   })
@@ -54,7 +56,9 @@ export async function toPredicate(source: PredicateSource): Promise<Predicate> {
     release_tags: certification.release_tags.toSorted(),
     baseline: baseline && toBaseline(baseline),
     environment: toEnvironmentName(certification.environment),
-    ...{ verdict: judged.verdict, obstacles: judged.obstacles, warnings },
+    verdict: judged.verdict,
+    obstacles: judged.obstacles,
+    warnings,
     gates: judged.gates.map((result, at) => toGate(result, proofs[at] ?? noEvidence)),
     eval_runs: [...frozen.eval_runs],
     window: { from: window_from, to: window_to },
@@ -63,8 +67,10 @@ export async function toPredicate(source: PredicateSource): Promise<Predicate> {
       tasks: frozen.tasks.release,
       baseline_tasks: frozen.tasks.baseline,
     }),
-    ...{ attempt: attempt ?? 1, max_attempts: policy.max_attempts },
-    ...{ declared_at: certification.declared_at, issued_at: frozen.at },
+    attempt: attempt ?? 1,
+    max_attempts: policy.max_attempts,
+    declared_at: certification.declared_at,
+    issued_at: frozen.at,
     expires_at: expiryOf(policy, frozen),
   }
 }
@@ -77,9 +83,12 @@ function declarationWarnings({ window_to, declared_at }: Certification): string[
 function toBaseline(declared: Baseline): NonNullable<Predicate['baseline']> {
   const { name, version, environment, window, tags, eval_run_ids } = declared
   return {
-    ...{ name, version, window: { from: window.from, to: window.to } },
+    name,
+    version,
+    window: { from: window.from, to: window.to },
     environment: toEnvironmentName(environment),
-    ...{ tags: tags.toSorted(), eval_run_ids: eval_run_ids.toSorted() },
+    tags: tags.toSorted(),
+    eval_run_ids: eval_run_ids.toSorted(),
   }
 }
 
@@ -111,10 +120,21 @@ function toGate(
   const { metric, kind, tier, threshold, max_drop, max_rate } = gate
   const { group, n, k, clusters, baseline_n, estimate, verdict, reason, warnings } = result
   return {
-    ...{ metric, kind, tier, direction: metrics[metric].direction },
+    metric,
+    kind,
+    tier,
+    direction: metrics[metric].direction,
     limit: threshold ?? max_drop ?? max_rate ?? 0,
-    ...{ group, n, k, clusters, baseline_n, estimate },
+    group,
+    n,
+    k,
+    clusters,
+    baseline_n,
+    estimate,
     interval: interval === null ? null : [interval[0], interval[1]],
-    ...{ verdict, reason, warnings, evidence },
+    verdict,
+    reason,
+    warnings,
+    evidence,
   }
 }

@@ -142,7 +142,10 @@ function circumstancesOf(frozen: Frozen, { policy, window_to }: Certification): 
   const { obstacles, warnings, eval_runs, tasks = null, ledger, at } = frozen
   const { max_age } = policy as PolicyDocument
   return canonicalJson({
-    ...{ obstacles, warnings, eval_runs, tasks },
+    obstacles,
+    warnings,
+    eval_runs,
+    tasks,
     ledger: ledger === null || isComplete(ledger) ? null : ledger,
     is_stale: Date.parse(at) - Date.parse(window_to) > durationMs(max_age),
   })
@@ -160,10 +163,19 @@ async function repeatStatement(
   await trx
     .updateTable('certifications')
     .set({
-      ...{ state: 'ended', ended_at, window_from, window_to, attempt, verdict, statement },
-      ...{ frozen: JSON.stringify(frozen), predicate: JSON.stringify(predicate) },
+      state: 'ended',
+      ended_at,
+      window_from,
+      window_to,
+      attempt,
+      verdict,
+      statement,
+      frozen: JSON.stringify(frozen),
+      predicate: JSON.stringify(predicate),
       baseline: baseline && JSON.stringify(baseline),
-      ...{ key_id: last.key_id, expires_at: last.expires_at, held_until: last.held_until },
+      key_id: last.key_id,
+      expires_at: last.expires_at,
+      held_until: last.held_until,
       evidence_salt: null,
     })
     .where('project_id', '=', project_id)
@@ -182,7 +194,11 @@ async function storeEvidence(
       await trx
         .insertInto('certification_evidence')
         .values({
-          ...{ certification_id, project_id, side, source, page: at / maxPageItems },
+          certification_id,
+          project_id,
+          side,
+          source,
+          page: at / maxPageItems,
           items: JSON.stringify(page),
         })
         .execute()
@@ -209,8 +225,13 @@ export async function endCertification(
   const { numUpdatedRows } = await db
     .updateTable('certifications')
     .set({
-      ...{ state: 'ended', verdict, statement, key_id, ended_at },
-      ...{ predicate: JSON.stringify(predicate), expires_at: predicate.expires_at },
+      state: 'ended',
+      verdict,
+      statement,
+      key_id,
+      ended_at,
+      predicate: JSON.stringify(predicate),
+      expires_at: predicate.expires_at,
     })
     .where('project_id', '=', project_id)
     .where('id', '=', id)

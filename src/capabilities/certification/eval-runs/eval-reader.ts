@@ -32,7 +32,9 @@ const maxWaitingFiles = 20
 /** One file of a project is read at a time, so that others get their turn. */
 const slotLimits = {
   work: 'eval files that are read',
-  ...{ running_max: 1, waiting_max: 4, wait_ms_max: 20_000 },
+  running_max: 1,
+  waiting_max: 4,
+  wait_ms_max: 20_000,
 }
 /** Heap of the thread: 20,000 cases take a tenth. */
 const memory = { maxOldGenerationSizeMb: 512, maxYoungGenerationSizeMb: 64 }
@@ -42,7 +44,8 @@ export function createEvalReader(): EvalReader {
   const slots = openProjectSlots(slotLimits)
   const thread = createAnsweringThread<FileToRead, FileRead>({
     file: new URL('./eval-thread.ts', import.meta.url),
-    ...{ answer_ms_max: read_ms_max, memory },
+    answer_ms_max: read_ms_max,
+    memory,
     waiting: { max: maxWaitingFiles, refusal: tooMany },
     failed: tooHard,
   })

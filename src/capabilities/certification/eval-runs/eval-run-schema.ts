@@ -74,8 +74,16 @@ export function toEvalRunReply(run: StoredEvalRun): z.input<typeof evalRunSchema
   const image_digest = run.image_digest === null ? null : `sha256:${run.image_digest}`
   return {
     environment: toEnvironmentName(run.environment),
-    ...{ eval_run_id: id, name, format, digest, cases, passed, failed, skipped },
+    eval_run_id: id,
+    name,
+    format,
+    digest,
+    cases,
+    passed,
+    failed,
+    skipped,
     release: { name: run.release_name, version: run.release_version, image_digest },
-    ...{ created_at: run.created_at, created_by: run.created_by },
+    created_at: run.created_at,
+    created_by: run.created_by,
   }
 }

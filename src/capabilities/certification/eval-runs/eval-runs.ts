@@ -1,9 +1,8 @@
 import { z } from 'zod'
 import { isUuid, newId } from '../../../kernel/ids.ts'
-import { totalExactMax } from '../../../kernel/pages.ts'
 import { type Problem, problem } from '../../../kernel/problem.ts'
 import type { Clock } from '../../../kernel/time.ts'
-import { idAfter, idPage, idPageQuery } from '../../../model/id-pages.ts'
+import { idPage, idPageAfter, idPageQuery, pageFields } from '../../../model/id-pages.ts'
 import { textParameter } from '../../../model/list-query.ts'
 import { record } from '../../../model/named-schemas.ts'
 import { Answer, type Caller, defineRoute, type Route } from '../../../platform/http/index.ts'
@@ -89,7 +88,8 @@ async function readCases(
     throw problem('invalid_request', {
       detail: `/content: ${error.message}`,
       faults: error.faults.map(({ line, detail }) => ({
-        ...{ pointer: '/content', detail: `line ${line}: ${detail}` },
+        pointer: '/content',
+        detail: `line ${line}: ${detail}`,
       })),
     })
   }
@@ -102,18 +102,21 @@ function toRun(
 ): NewEvalRun {
   const count = (passed: boolean | null) => cases.filter((one) => one.passed === passed).length
   return {
-    ...{ id: newId(), project_id: caller.project_id, name, format },
+    id: newId(),
+    project_id: caller.project_id,
+    name,
+    format,
     environment: toStoredEnvironment(environment),
-    ...{ release_name: release.name, release_version: release.version },
+    release_name: release.name,
+    release_version: release.version,
     image_digest: release.image_digest?.slice('sha256:'.length) ?? null,
-    ...{
-      digest,
-      cases: cases.length,
-      passed: count(true),
-      failed: count(false),
-      skipped: count(null),
-    },
-    ...{ created_at: at, created_by: requesterOf(caller) },
+    digest,
+    cases: cases.length,
+    passed: count(true),
+    failed: count(false),
+    skipped: count(null),
+    created_at: at,
+    created_by: requesterOf(caller),
   }
 }
 
@@ -139,9 +142,7 @@ export function listEvalRuns({ db }: EvalRunDeps): Route {
     }),
     reply: record('EvalRunList', {
       eval_runs: z.array(evalRunSchema),
-      total: z.int().nonnegative(),
-      total_is_exact: z.literal(false).optional(),
-      next_cursor: z.string().nullable(),
+      ...pageFields,
     }),
     errors: ['invalid_cursor', 'store_unavailable'],
     handle: async ({ query: { limit, cursor, ...filter }, caller: { project_id } }) => {
@@ -149,7 +150,7 @@ export function listEvalRuns({ db }: EvalRunDeps): Route {
       const result = await selectEvalRuns(
         db,
         { project_id, ...filter },
-        { before: idAfter(name, cursor), limit: limit + 1, count_max: totalExactMax + 1 },
+        idPageAfter(name, { limit, cursor }),
       )
       const page = idPage(result, { list: name, limit, idOf: ({ id }) => id })
       return { eval_runs: page.items.map(toEvalRunReply), ...page.info }

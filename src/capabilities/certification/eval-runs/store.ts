@@ -1,3 +1,4 @@
+import type { IdPage } from '../../../model/id-pages.ts'
 import {
   type CertificationTables,
   countUpTo,
@@ -96,10 +97,10 @@ export type EvalRunFilter = {
 export async function selectEvalRuns(
   db: EvalRunDb,
   filter: EvalRunFilter,
-  { before, limit, count_max }: { before: string | undefined; limit: number; count_max: number },
+  { after, limit, count_max }: IdPage,
 ): Promise<{ rows: StoredEvalRun[]; counted: number }> {
   const rows = await runsOf(db, filter)
-    .$if(before !== undefined, (query) => query.where('id', '<', before ?? ''))
+    .$if(after !== undefined, (query) => query.where('id', '<', after ?? ''))
     .orderBy('id', 'desc')
     .limit(limit)
     .execute()

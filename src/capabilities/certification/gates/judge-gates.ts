@@ -133,7 +133,14 @@ function resultOf(gate: Gate, { tests, failing, tail }: Tested): GateResult {
   const { group, n, k, clusters, baseline_n, estimate } = test
   const isSpanned = verdict === 'inconclusive' && test.reason === null
   return {
-    ...{ gate, group, n, k, clusters, baseline_n, estimate, verdict },
+    gate,
+    group,
+    n,
+    k,
+    clusters,
+    baseline_n,
+    estimate,
+    verdict,
     interval: n === 0 ? null : (test.bounds(tail) ?? null),
     reason: isSpanned ? 'interval_spans_limit' : test.reason,
     warnings: [
@@ -167,8 +174,17 @@ function compareOutcomes(gate: Gate, a: Outcome, b: Outcome): number {
 
 function unread(gate: Gate): GateResult {
   return {
-    ...{ gate, group: null, n: 0, k: null, clusters: 0, baseline_n: null, estimate: null },
-    ...{ interval: null, verdict: 'inconclusive', reason: 'attempts_exhausted', warnings: [] },
+    gate,
+    group: null,
+    n: 0,
+    k: null,
+    clusters: 0,
+    baseline_n: null,
+    estimate: null,
+    interval: null,
+    verdict: 'inconclusive',
+    reason: 'attempts_exhausted',
+    warnings: [],
   }
 }
 

@@ -29,7 +29,11 @@ export function testRegression(
   const smallest = Math.min(clusters(samples), clusters(other.samples))
   const bounds = dropBounds(gate, { samples, baseline: other.samples, pairs })
   const test = {
-    ...{ group: null, n: samples.length, k: null, clusters: smallest, bounds },
+    group: null,
+    n: samples.length,
+    k: null,
+    clusters: smallest,
+    bounds,
     baseline_n: other.samples.length,
     estimate: dropOf(gate, { samples, baseline: other.samples, pairs }),
   }
@@ -38,7 +42,8 @@ export function testRegression(
       ? 'no_baseline'
       : reasonFor(gate, { ...test, isBroken: isBroken || other.isBroken, other }, rules)
   return {
-    ...{ ...test, reason },
+    ...test,
+    reason,
     isReached: (tail) => (bounds(tail)?.[1] ?? Number.NaN) <= max_drop,
     isMissed: (tail) => (bounds(tail)?.[0] ?? Number.NaN) > max_drop,
   }

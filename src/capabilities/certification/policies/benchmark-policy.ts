@@ -1,11 +1,10 @@
 import { z } from 'zod'
-import { defineRoute, type Route } from '../../../platform/http/index.ts'
+import { Answer, defineRoute, etagOf, type Route } from '../../../platform/http/index.ts'
 import { policyId } from '../policy/policy.ts'
-import { type PolicyDeps, policyNotFound } from './change-policy.ts'
 import { defaultPolicyId } from './default-policy.ts'
-import { policySchema, toPolicyAnswer } from './policy-reply.ts'
-import { readsPolicies } from './release-policies.ts'
-import { findPolicy } from './store.ts'
+import { builtIn, policySchema, toPolicyReply } from './policy-reply.ts'
+import { type PolicyDeps, readsPolicies } from './release-policies.ts'
+import { policyTable } from './store.ts'
 
 /**
  * GET /api/v1/reliability/phase10/benchmark-policy: the policy in force. A project without a policy
@@ -28,9 +27,12 @@ export function getBenchmarkPolicy({ db }: Pick<PolicyDeps, 'db'>): Route {
     reply: policySchema,
     errors: ['release_policy_not_found', 'store_unavailable'],
     handle: async ({ query: { policy_id }, caller: { project_id } }) => {
-      const stored = await findPolicy(db, { project_id, policy_id })
-      if (stored === undefined && policy_id !== defaultPolicyId) throw policyNotFound(policy_id)
-      return toPolicyAnswer(stored)
+      const stored = await policyTable.findBy(db, project_id, { id: policy_id })
+      if (stored === undefined && policy_id !== defaultPolicyId) {
+        throw policyTable.notFound(policy_id)
+      }
+      const reply = stored === undefined ? builtIn : toPolicyReply(stored)
+      return new Answer(reply, { headers: { etag: etagOf(reply.version) } })
     },
   })
 }

@@ -1,6 +1,6 @@
 import type { PolicyDocument } from '../policy/policy.ts'
 import { builtInDigest, builtInPolicy, defaultPolicyId } from './default-policy.ts'
-import { findPolicy, type PolicyDb, type WhichPolicy } from './store.ts'
+import { type PolicyDb, policyTable } from './store.ts'
 
 /** The version of a policy that a certification follows. */
 export type PolicyInForce = {
@@ -17,10 +17,9 @@ export type PolicyInForce = {
  */
 export async function findPolicyInForce(
   db: PolicyDb,
-  which: WhichPolicy,
+  { project_id, policy_id }: { project_id: string; policy_id: string },
 ): Promise<PolicyInForce | undefined> {
-  const { policy_id } = which
-  const stored = await findPolicy(db, which)
+  const stored = await policyTable.findBy(db, project_id, { id: policy_id })
   if (stored !== undefined) {
     const { version, digest, document } = stored
     return { policy_id, version, digest, document }

@@ -1,7 +1,6 @@
 import { z } from 'zod'
 import { managedByField } from '../../../model/managed-by.ts'
 import { record } from '../../../model/named-schemas.ts'
-import { Answer, etagOf } from '../../../platform/http/index.ts'
 import { policyFields } from '../policy/policy.ts'
 import { builtInDigest, builtInPolicy } from './default-policy.ts'
 import type { StoredPolicy, StoredVersion } from './store.ts'
@@ -42,37 +41,30 @@ export const versionSchema = record('ReleasePolicyVersion', {
   created_by: z.string(),
 })
 
-export type PolicyReply = z.input<typeof policySchema>
+type PolicyReply = z.input<typeof policySchema>
 
-/** Returns the reply of a policy; of the built-in one for undefined. */
-export function toPolicyReply(stored: StoredPolicy | undefined): PolicyReply {
-  if (stored === undefined) return builtIn
-  const { policy_id, version, managed_by } = stored
-  const { created_at, created_by, updated_at, updated_by } = stored
-  return {
-    ...{ policy_id, policy: toDocument(stored), built_in: false, version, managed_by },
-    ...{ created_at, created_by, updated_at, updated_by },
-  }
+/** Returns the reply of a policy. */
+export function toPolicyReply(stored: StoredPolicy): PolicyReply {
+  const { id: policy_id, project_id: _, document, digest, ...rest } = stored
+  return { policy_id, policy: { ...document, digest }, built_in: false, ...rest }
 }
 
-const builtIn: PolicyReply = {
-  ...{ policy_id: builtInPolicy.id, policy: { ...builtInPolicy, digest: builtInDigest } },
-  ...{ built_in: true, version: 0, managed_by: null },
-  ...{ created_at: null, created_by: null, updated_at: null, updated_by: null },
-}
-
-/** Returns the answer of a policy with its ETag. */
-export function toPolicyAnswer(stored: StoredPolicy | undefined): Answer<PolicyReply> {
-  const reply = toPolicyReply(stored)
-  return new Answer(reply, { headers: { etag: etagOf(reply.version) } })
+/** The reply of the built-in policy. */
+export const builtIn: PolicyReply = {
+  policy_id: builtInPolicy.id,
+  policy: { ...builtInPolicy, digest: builtInDigest },
+  built_in: true,
+  version: 0,
+  managed_by: null,
+  created_at: null,
+  created_by: null,
+  updated_at: null,
+  updated_by: null,
 }
 
 /** Returns the reply of a version. */
 export function toVersionReply(stored: StoredVersion): z.input<typeof versionSchema> {
-  const { policy_id, version, created_at, created_by } = stored
-  return { policy_id, version, policy: toDocument(stored), created_at, created_by }
-}
-
-function toDocument({ document, digest }: Pick<StoredVersion, 'document' | 'digest'>) {
-  return { ...document, digest }
+  const { id: policy_id, version, document, digest, updated_at, updated_by } = stored
+  const policy = { ...document, digest }
+  return { policy_id, version, policy, created_at: updated_at, created_by: updated_by }
 }

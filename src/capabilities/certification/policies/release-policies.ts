@@ -1,26 +1,22 @@
 import { z } from 'zod'
-import { decodeCursor, invalidCursor, totalExactMax } from '../../../kernel/pages.ts'
-import { keyPage } from '../../../model/id-pages.ts'
-import { cursorParameter, flagParameter, limitParameter } from '../../../model/list-query.ts'
-import { managedByParameter } from '../../../model/managed-by.ts'
-import { record } from '../../../model/named-schemas.ts'
+import { canonicalJson } from '../../../kernel/canonical-json.ts'
+import type { Clock } from '../../../kernel/time.ts'
 import { refuseUnstorable } from '../../../model/storable.ts'
-import { defineRoute, ifMatchHeader, type Route } from '../../../platform/http/index.ts'
-import { declaredBy, declaredByParameter, getDeclarer } from '../../access/index.ts'
-import { requesterOf } from '../../jobs/index.ts'
-import { policyBody, policyFields, policyId } from '../policy/policy.ts'
-import { deletePolicy, type PolicyDeps, policyNotFound, putPolicy } from './change-policy.ts'
+import type { Route } from '../../../platform/http/index.ts'
+import { declaredBy } from '../../access/index.ts'
+import { type ChangeOf, namedDocumentRoutes } from '../../documents/index.ts'
 import {
-  policySchema,
-  toPolicyAnswer,
-  toPolicyReply,
-  toVersionReply,
-  versionSchema,
-} from './policy-reply.ts'
-import { findPolicy, findVersion, selectPolicies, selectVersions } from './store.ts'
+  digestPolicy,
+  type PolicyRules,
+  policyBody,
+  policyFields,
+  toPolicyDocument,
+} from '../policy/policy.ts'
+import { policySchema, toPolicyReply } from './policy-reply.ts'
+import { type PolicyDb, policyTable, type StoredPolicy } from './store.ts'
 
-const url = '/api/v1/reliability/phase10/release-policies'
-const list = 'release policies'
+/** Dependencies of the routes of policies. */
+export type PolicyDeps = { db: PolicyDb; clock: Clock }
 
 /** Who may read policies. */
 export const readsPolicies = {
@@ -29,12 +25,6 @@ export const readsPolicies = {
   key: 'certification:run',
   operator: true,
 } as const
-
-/** Who may write policies. */
-const writes = { level: 'project', role: 'admin', key: null, operator: true } as const
-
-/** Path of a policy. */
-const policyPath = z.strictObject({ policy_id: policyId.describe('Id of the policy.') })
 
 const putBody = z
   .strictObject({ ...policyFields, managed_by: declaredBy })
@@ -49,207 +39,46 @@ const putBody = z
   .superRefine(refuseUnstorable)
   .meta({ id: 'ReleasePolicyRequest' })
 
-/** GET /api/v1/reliability/phase10/release-policies: the policies of a project by id. */
-export function listReleasePolicies({ db }: PolicyDeps): Route {
-  return defineRoute({
-    method: 'GET',
-    url,
-    id: 'listReleasePolicies',
-    summary: 'Release policies of the project, without the built-in one',
-    auth: 'jwt_or_key',
-    scope: readsPolicies,
-    query: z.strictObject({
-      managed_by: managedByParameter
-        .optional()
-        .describe('Only policies that this resource declares.'),
-      limit: limitParameter,
-      cursor: cursorParameter,
-    }),
-    reply: record('ReleasePolicyList', {
-      policies: z.array(policySchema),
-      total: z.int().nonnegative(),
-      total_is_exact: z.literal(false).optional(),
-      next_cursor: z.string().nullable(),
-    }),
-    errors: ['invalid_cursor', 'store_unavailable'],
-    handle: async ({ query: { limit, cursor, managed_by }, caller: { project_id } }) => {
-      const [after] = cursor === undefined ? [] : decodeCursor(list, cursor, 1)
-      const found = await selectPolicies(
-        db,
-        { project_id, managed_by },
-        {
-          after: after === undefined ? undefined : String(after),
-          limit: limit + 1,
-          count_max: totalExactMax + 1,
-        },
-      )
-      const { items, info } = keyPage(found, { list, limit, keyOf: ({ policy_id }) => policy_id })
-      return { policies: items.map(toPolicyReply), ...info }
-    },
-  })
-}
-
-/** GET /api/v1/reliability/phase10/release-policies/{policy_id}: one policy of the project. */
-export function getReleasePolicy({ db }: PolicyDeps): Route {
-  return defineRoute({
-    method: 'GET',
-    url: '/api/v1/reliability/phase10/release-policies/{policy_id}',
-    id: 'getReleasePolicy',
-    summary: 'Read a release policy',
-    etag: true,
-    auth: 'jwt_or_key',
-    scope: readsPolicies,
-    params: policyPath,
-    reply: policySchema,
-    errors: ['release_policy_not_found', 'store_unavailable'],
-    handle: async ({ params: { policy_id }, caller: { project_id } }) => {
-      const stored = await findPolicy(db, { project_id, policy_id })
-      if (stored === undefined) throw policyNotFound(policy_id)
-      return toPolicyAnswer(stored)
-    },
-  })
-}
-
 /**
- * PUT /api/v1/reliability/phase10/release-policies/{policy_id}: creates a policy or its next
- * version. Equal rules change nothing. Certifications that have started keep their version.
+ * Routes of release policies. PUT creates a policy or its next version; equal rules change nothing.
+ * Certifications that have started keep their version. The versions of a deleted policy remain,
+ * because statements name them.
  */
-export function putReleasePolicy(deps: PolicyDeps): Route {
-  return defineRoute({
-    method: 'PUT',
-    url: '/api/v1/reliability/phase10/release-policies/{policy_id}',
-    id: 'putReleasePolicy',
-    summary: 'Create a release policy, or its next version',
-    etag: true,
-    auth: 'jwt',
-    scope: writes,
-    headers: [ifMatchHeader],
-    params: policyPath,
+export function releasePolicyDocuments(deps: PolicyDeps): Route[] {
+  return namedDocumentRoutes(deps, {
+    table: policyTable,
+    title: 'release policies',
+    documents_max: 100,
+    is_owned: true,
+    url: '/api/v1/reliability/phase10/release-policies',
+    item_url: '/api/v1/reliability/phase10/release-policies/{policy_id}',
+    list: {
+      id: 'listReleasePolicies',
+      summary: 'Release policies of the project, without the built-in one',
+      reply: 'ReleasePolicyList',
+      field: 'policies',
+    },
+    get: { id: 'getReleasePolicy', summary: 'Read a release policy' },
+    put: { id: 'putReleasePolicy', summary: 'Create a release policy, or its next version' },
+    delete: { id: 'deleteReleasePolicy', summary: 'Delete a release policy' },
+    reads: readsPolicies,
+    writes: { level: 'project', role: 'admin', key: null, operator: true },
     body: putBody,
     reply: policySchema,
-    errors: ['managed_by_kubernetes', 'limit_reached', 'precondition_failed', 'store_unavailable'],
-    handle: async ({ params, body: { managed_by, ...rules }, caller, headers }) => {
-      const stored = await putPolicy(
-        deps,
-        { ...params, project_id: caller.project_id, headers },
-        {
-          ...{ rules, managed_by: getDeclarer(caller, { managed_by }) },
-          at: new Date(deps.clock.now_ms()),
-          by: requesterOf(caller),
-        },
-      )
-      return toPolicyAnswer(stored)
-    },
+    toColumns: async (_trx, change) => toColumns(change),
+    toReplies: async (policies) => policies.map(toPolicyReply),
   })
 }
 
-/**
- * DELETE /api/v1/reliability/phase10/release-policies/{policy_id}: deletes a policy. Its versions
- * remain, because statements name them. With `retain` the policy is kept, and only its declaration
- * is removed.
- */
-export function deleteReleasePolicy(deps: PolicyDeps): Route {
-  return defineRoute({
-    method: 'DELETE',
-    url: '/api/v1/reliability/phase10/release-policies/{policy_id}',
-    id: 'deleteReleasePolicy',
-    summary: 'Delete a release policy',
-    status: 204,
-    auth: 'jwt',
-    scope: writes,
-    headers: [ifMatchHeader],
-    params: policyPath,
-    query: z.strictObject({
-      managed_by: declaredByParameter,
-      retain: flagParameter(
-        '`true`: keep the policy and remove only its declaration. Requires `managed_by`.',
-      ),
-    }),
-    reply: z.undefined(),
-    errors: [
-      ...(['release_policy_not_found', 'managed_by_kubernetes'] as const),
-      ...(['precondition_failed', 'store_unavailable'] as const),
-    ],
-    handle: async ({ params, query: { managed_by, retain = false }, caller, headers }) => {
-      const by = getDeclarer(caller, { managed_by, take_over: retain })
-      await deletePolicy(
-        deps,
-        { ...params, project_id: caller.project_id, headers },
-        { by, is_operator: caller.kind === 'operator', retain },
-      )
-      return undefined
-    },
-  })
+function toColumns({ id, version, spec, before, at, by }: ChangeOf<StoredPolicy, PolicyRules>) {
+  const toDocument = (number: number) => toPolicyDocument(id, number, spec)
+  const isEqual = before && isSame(before.document, toDocument(before.version))
+  if (isEqual) return undefined
+  const document = toDocument(version)
+  const created = before === undefined ? { created_at: at, created_by: by } : {}
+  return { columns: { document, digest: digestPolicy(document), ...created } }
 }
 
-/**
- * GET /api/v1/reliability/phase10/release-policies/{policy_id}/versions: the versions of a policy, newest
- * first, also of a deleted one.
- */
-export function listReleasePolicyVersions({ db }: PolicyDeps): Route {
-  return defineRoute({
-    method: 'GET',
-    url: '/api/v1/reliability/phase10/release-policies/{policy_id}/versions',
-    id: 'listReleasePolicyVersions',
-    summary: 'Versions of a release policy, newest first',
-    auth: 'jwt_or_key',
-    scope: readsPolicies,
-    params: policyPath,
-    query: z.strictObject({ limit: limitParameter, cursor: cursorParameter }),
-    reply: record('ReleasePolicyVersionList', {
-      versions: z.array(versionSchema),
-      total: z.int().nonnegative(),
-      total_is_exact: z.literal(false).optional(),
-      next_cursor: z.string().nullable(),
-    }),
-    errors: ['release_policy_not_found', 'invalid_cursor', 'store_unavailable'],
-    handle: async ({ params: { policy_id }, query: { limit, cursor }, caller: { project_id } }) => {
-      const list = `versions of ${policy_id}`
-      const before = cursor === undefined ? undefined : versionBefore(list, cursor)
-      const found = await selectVersions(
-        db,
-        { project_id, policy_id },
-        { before, limit: limit + 1, count_max: totalExactMax + 1 },
-      )
-      if (found.counted === 0) throw policyNotFound(policy_id)
-      const { items, info } = keyPage(found, { list, limit, keyOf: ({ version }) => version })
-      return { versions: items.map(toVersionReply), ...info }
-    },
-  })
-}
-
-/** Returns the version that the page comes before. Throws `invalid_cursor`. */
-function versionBefore(list: string, cursor: string): number {
-  const [version] = decodeCursor(list, cursor, 1)
-  if (typeof version === 'number' && Number.isInteger(version) && version > 0 && version < 2 ** 31)
-    return version
-  throw invalidCursor(cursor)
-}
-
-/**
- * GET /api/v1/reliability/phase10/release-policies/{policy_id}/versions/{version}: one version, also of a
- * deleted policy. `looptrace verify --policy` reads its `policy`.
- */
-export function getReleasePolicyVersion({ db }: PolicyDeps): Route {
-  return defineRoute({
-    method: 'GET',
-    url: '/api/v1/reliability/phase10/release-policies/{policy_id}/versions/{version}',
-    id: 'getReleasePolicyVersion',
-    summary: 'Read a version of a release policy',
-    auth: 'jwt_or_key',
-    scope: readsPolicies,
-    params: policyPath.extend({
-      version: z
-        .string()
-        .regex(/^[1-9]\d{0,5}$/, 'expected a whole number from 1')
-        .describe('Number of the version, from 1.'),
-    }),
-    reply: versionSchema,
-    errors: ['release_policy_not_found', 'store_unavailable'],
-    handle: async ({ params: { policy_id, version }, caller: { project_id } }) => {
-      const found = await findVersion(db, { project_id, policy_id, version: Number(version) })
-      if (found === undefined) throw policyNotFound(policy_id)
-      return toVersionReply(found)
-    },
-  })
+function isSame(one: object, other: object): boolean {
+  return canonicalJson(one) === canonicalJson(other)
 }

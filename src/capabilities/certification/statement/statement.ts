@@ -39,14 +39,24 @@ const window = z.strictObject({ from: time, to: time })
 /** Releases of tasks, sorted. By default one is `name@version`. */
 const tags = z.array(z.string().min(1).max(1_100)).max(20)
 const baseline = release.extend({
-  ...{ tags, environment: name.nullable(), window },
+  tags,
+  environment: name.nullable(),
+  window,
   eval_run_ids: z.array(z.uuid()).max(200),
 })
 
 /** Numbers of doubtful and missing tasks: see `TaskCounts`. */
 const taskCounts = z.strictObject({
-  ...{ total: count, late: count, altered: count, equal: count, jump: count },
-  ...{ running: count, unanalysed: count, unchecked: count, unverified: count, unpriced: count },
+  total: count,
+  late: count,
+  altered: count,
+  equal: count,
+  jump: count,
+  running: count,
+  unanalysed: count,
+  unchecked: count,
+  unverified: count,
+  unpriced: count,
 })
 
 const predicateFields = z.strictObject({

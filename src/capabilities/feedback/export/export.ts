@@ -88,7 +88,9 @@ export function exportFeedback({ db }: InsightDeps): Route {
       to: instantParameter('Only tasks that started before this instant.'),
       labelled: flagParameter('`true`: only tasks with a label of a reviewer.'),
       limit: integerParameter({
-        ...{ minimum: 1, maximum: 1_000, default: 200 },
+        minimum: 1,
+        maximum: 1_000,
+        default: 200,
         description: 'Maximum tasks of a page; a page also ends after 8 million characters.',
       }),
       cursor: cursorParameter,

@@ -87,7 +87,10 @@ export async function lockFeedbackTask(trx: FeedbackDb, one: TaskToLock): Promis
   const row = await trx
     .insertInto('feedback_tasks')
     .values({
-      ...{ project_id, task_id: seen?.task_id ?? one.task_id, first_at: at, last_at: at },
+      project_id,
+      task_id: seen?.task_id ?? one.task_id,
+      first_at: at,
+      last_at: at,
       created_at: iso(now_ms),
       ...(seen === undefined
         ? { look_at: iso(now_ms), expires_at: iso(now_ms + one.pending_ms) }

@@ -79,7 +79,9 @@ export function listFeedbackPatterns({ db, clock }: InsightDeps): Route {
       ...windowQuery,
       source: sourceParameter,
       limit: integerParameter({
-        ...{ minimum: 1, maximum: 50, default: 20 },
+        minimum: 1,
+        maximum: 50,
+        default: 20,
         description: 'Maximum patterns, those with the smallest p.',
       }),
     }),

@@ -92,7 +92,9 @@ export const queueQuery = {
   release: textParameter('Only tasks of this release.'),
   finding_type: textParameter('Only tasks with a finding of this type, such as `repeat_call`.'),
   reviewers: integerParameter({
-    ...{ minimum: 1, maximum: 5, default: 1 },
+    minimum: 1,
+    maximum: 5,
+    default: 1,
     description: 'Labels, each of another reviewer, after which a task leaves the queue.',
   }),
 }
@@ -114,8 +116,11 @@ export function toQueueFilter(
   const window = windowWithin({ from, to }, { now_ms, days_default: 30, days_max: 90 })
   return {
     ...query,
-    ...{ project_id, reviewer, now: new Date(now_ms).toISOString() },
-    ...{ from: isoFromNs(window.from), to: isoFromNs(window.to) },
+    project_id,
+    reviewer,
+    now: new Date(now_ms).toISOString(),
+    from: isoFromNs(window.from),
+    to: isoFromNs(window.to),
   }
 }
 

@@ -86,7 +86,9 @@ export function getFeedbackStats({ db, clock }: InsightDeps): Route {
         .optional()
         .describe('Length of a bucket; `hour` for at most 7 days. Default: by the window.'),
       groups_max: integerParameter({
-        ...{ minimum: 1, maximum: 100, default: 20 },
+        minimum: 1,
+        maximum: 100,
+        default: 20,
         description: 'Maximum values of a dimension, those with the most votes.',
       }),
     }),

@@ -1,3 +1,4 @@
+import type { IdPage } from '../../../model/id-pages.ts'
 import {
   countUpTo,
   type IncidentTables,
@@ -18,13 +19,11 @@ export type MessageRow = Omit<
   'message' | 'grouping' | 'used_links'
 >
 
-type Page = { before: string | undefined; limit: number; count_max: number }
-
 /** Returns a page of the attempts of a channel, newest first. */
 export async function selectDeliveries(
   db: IncidentDb,
   { project_id, channel }: { project_id: string; channel: string },
-  { before, limit, count_max }: Page,
+  { after, limit, count_max }: IdPage,
 ): Promise<{ rows: DeliveryRow[]; counted: number }> {
   const rows = await db
     .selectFrom('notification_deliveries as attempt')
@@ -33,7 +32,7 @@ export async function selectDeliveries(
     .select(['row.incident_id', 'row.reason'])
     .where('attempt.project_id', '=', project_id)
     .where('attempt.channel', '=', channel)
-    .$if(before !== undefined, (query) => query.where('attempt.id', '<', before ?? ''))
+    .$if(after !== undefined, (query) => query.where('attempt.id', '<', after ?? ''))
     .orderBy('attempt.id', 'desc')
     .limit(limit)
     .execute()
@@ -49,7 +48,7 @@ export async function selectDeliveries(
 export async function selectMessages(
   db: IncidentDb,
   { project_id, incident_id }: { project_id: string; incident_id: string },
-  { before, limit, count_max }: Page,
+  { after, limit, count_max }: IdPage,
 ): Promise<{ rows: MessageRow[]; counted: number }> {
   const messages = db
     .selectFrom('notification_outbox')
@@ -57,7 +56,7 @@ export async function selectMessages(
     .where('incident_id', '=', incident_id)
   const rows = await messages
     .select(messageColumns)
-    .$if(before !== undefined, (query) => query.where('id', '<', before ?? ''))
+    .$if(after !== undefined, (query) => query.where('id', '<', after ?? ''))
     .orderBy('id', 'desc')
     .limit(limit)
     .execute()

@@ -1,8 +1,7 @@
 import { z } from 'zod'
 import { isUuid } from '../../../kernel/ids.ts'
-import { totalExactMax } from '../../../kernel/pages.ts'
 import { type Problem, problem } from '../../../kernel/problem.ts'
-import { idAfter, idPage, idPageQuery } from '../../../model/id-pages.ts'
+import { idPage, idPageAfter, idPageQuery, pageFields } from '../../../model/id-pages.ts'
 import { record } from '../../../model/named-schemas.ts'
 import { defineRoute, type Route } from '../../../platform/http/index.ts'
 import { findIncident } from '../store/find-incident.ts'
@@ -17,12 +16,6 @@ import {
   selectDeliveries,
   selectMessages,
 } from './deliveries-store.ts'
-
-const listFields = {
-  total: z.int().nonnegative(),
-  total_is_exact: z.literal(false).optional(),
-  next_cursor: z.string().nullable(),
-}
 
 const deliverySchema = record('NotificationDelivery', {
   delivery_id: z.uuid(),
@@ -67,7 +60,7 @@ export function listChannelDeliveries({ db }: ChannelRoutesDeps): Route {
     query: z.strictObject(idPageQuery),
     reply: record('NotificationDeliveryList', {
       deliveries: z.array(deliverySchema),
-      ...listFields,
+      ...pageFields,
     }),
     errors: ['channel_not_found', 'invalid_cursor', 'store_unavailable'],
     handle: async ({ params: { channel_id }, query: { limit, cursor }, caller }) => {
@@ -76,7 +69,7 @@ export function listChannelDeliveries({ db }: ChannelRoutesDeps): Route {
       const result = await selectDeliveries(
         db,
         { project_id, channel: channel.name },
-        { before: idAfter(list, cursor), limit: limit + 1, count_max: totalExactMax + 1 },
+        idPageAfter(list, { limit, cursor }),
       )
       const page = idPage(result, { list, limit, idOf: ({ id }) => id })
       return { deliveries: page.items.map(toDelivery), ...page.info }
@@ -98,16 +91,12 @@ export function listIncidentDeliveries({ db }: ChannelRoutesDeps): Route {
       id: z.string().describe('Id of the incident, or its number in the project.'),
     }),
     query: z.strictObject(idPageQuery),
-    reply: record('NotificationMessageList', { messages: z.array(messageSchema), ...listFields }),
+    reply: record('NotificationMessageList', { messages: z.array(messageSchema), ...pageFields }),
     errors: ['incident_not_found', 'invalid_cursor', 'store_unavailable'],
     handle: async ({ params: { id }, query: { limit, cursor }, caller: { project_id } }) => {
       const { id: incident_id } = await findIncident(db, project_id, id)
       const which = { project_id, incident_id }
-      const result = await selectMessages(db, which, {
-        before: idAfter(list, cursor),
-        limit: limit + 1,
-        count_max: totalExactMax + 1,
-      })
+      const result = await selectMessages(db, which, idPageAfter(list, { limit, cursor }))
       const page = idPage(result, { list, limit, idOf: (row) => row.id })
       return { messages: page.items.map(toMessageReply), ...page.info }
     },

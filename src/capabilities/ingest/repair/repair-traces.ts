@@ -83,7 +83,10 @@ async function repairTraces(
 ): Promise<void> {
   const { project_id, trace_ids, from, to } = asked
   const rows = await ports.rows.traceRows(project_id, {
-    ...{ trace_ids, from: from - around_ns, to: to + around_ns, limit: rows_max },
+    trace_ids,
+    from: from - around_ns,
+    to: to + around_ns,
+    limit: rows_max,
   })
   if (rows.length === rows_max) {
     if (trace_ids.length === 1) counts.too_large += 1
@@ -187,8 +190,15 @@ function countOwner(counts: RepairCounts, row: TimelineRow, to: PlacedChange['to
 
 function noCounts(): RepairCounts {
   return {
-    ...{ traces: 0, observations: 0, owners: 0, owners_unknown: 0, merged: 0, costs: 0 },
-    ...{ nano_before: 0n, nano_after: 0n, too_large: 0 },
+    traces: 0,
+    observations: 0,
+    owners: 0,
+    owners_unknown: 0,
+    merged: 0,
+    costs: 0,
+    nano_before: 0n,
+    nano_after: 0n,
+    too_large: 0,
   }
 }
 

@@ -76,7 +76,8 @@ export async function rollUp(
 /** Notes that tasks changed, for streams of events. */
 export function noteTasks(trx: Kysely<TaskTables>, tasks: readonly TaskId[]): Promise<void> {
   const changes = tasks.map(({ project_id, task_id: id }) => ({
-    ...{ project_id, id },
+    project_id,
+    id,
     kind: 'task' as const,
   }))
   return noteChanges(trx, changes)
@@ -151,7 +152,8 @@ function toActivity(task: TaskToRecompute): TaskActivity {
   const { project_id, task_id, touched } = task
   const implicit = touched.rows.every(({ task_implicit }) => task_implicit)
   return {
-    ...{ project_id, task_id },
+    project_id,
+    task_id,
     ...taskStateAfter(task, touched, { implicit }),
     started_at: isoFromMs(msFromNs(firstStart(task))),
     last_activity_at: isoFromMs(msFromNs(touched.last_end)),

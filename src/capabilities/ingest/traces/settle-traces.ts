@@ -64,7 +64,8 @@ export async function settleTraces(
 /** Notes that the rows of traces changed, for streams of events. */
 function noteTracesChanged(trx: Kysely<TaskTables>, traces: readonly TraceKey[]): Promise<void> {
   const changes = traces.map(({ project_id, trace_id: id }) => ({
-    ...{ project_id, id },
+    project_id,
+    id,
     kind: 'trace' as const,
   }))
   return noteChanges(trx, changes)

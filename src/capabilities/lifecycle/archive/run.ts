@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { problem } from '../../../kernel/problem.ts'
+import { pageFields } from '../../../model/id-pages.ts'
 import { cursorParameter, limitParameter, nsFromIso } from '../../../model/list-query.ts'
 import { documentedAs, record } from '../../../model/named-schemas.ts'
 import { defineRoute, type Route } from '../../../platform/http/index.ts'
@@ -192,9 +193,7 @@ export function listArchiveRuns({ db }: ArchiveDeps): Route {
     query: z.strictObject({ limit: limitParameter, cursor: cursorParameter }),
     reply: record('ArchiveRunList', {
       runs: z.array(archiveRunSchema),
-      total: count,
-      total_is_exact: z.literal(false).optional(),
-      next_cursor: z.string().nullable(),
+      ...pageFields,
     }),
     errors: ['invalid_cursor', 'store_unavailable'],
     handle: async ({ query, caller: { project_id } }) => {

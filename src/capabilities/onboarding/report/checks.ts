@@ -121,7 +121,10 @@ export function toChecks(facts: Facts, about: CommandSubject): Check[] {
     const state = fact === 'unknown' ? 'unknown' : fact === false ? 'missing' : 'done'
     const usual = { done, missing, unknown: 'A store gave no answer in time. Ask again.' }[state]
     return {
-      ...{ id, title, state, required },
+      id,
+      title,
+      state,
+      required,
       since: state === 'done' && typeof fact === 'string' ? fact : null,
       detail: detail ?? usual,
       commands: state === 'missing' ? commandsFor(id, about) : [],
@@ -139,6 +142,8 @@ export function summarize(checks: readonly Check[]): {
   const count = (state: Check['state']) => checks.filter((check) => check.state === state).length
   return {
     ready: checks.every(({ required, state }) => !required || state === 'done'),
-    ...{ done: count('done'), missing: count('missing'), unknown: count('unknown') },
+    done: count('done'),
+    missing: count('missing'),
+    unknown: count('unknown'),
   }
 }

@@ -84,7 +84,9 @@ const makers: Readonly<Record<CheckId, (about: About) => Command[]>> = {
   ],
   incident_rule: (about) => [
     byToken(about, 'POST', '/api/v2/observability/incidents/rules', {
-      ...{ name: 'loops', severity: 'high', notify: ['on-call'] },
+      name: 'loops',
+      severity: 'high',
+      notify: ['on-call'],
       event: { match: { source: 'finding', kinds: ['loop'], min_severity: 'high' } },
     }),
     apply('IncidentRule', 'loops', [

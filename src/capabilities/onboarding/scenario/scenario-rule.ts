@@ -11,6 +11,7 @@ export function buildScenarioRule(run_id: string): Rule {
     description: 'Made by the seeded scenario, and deleted with its data.',
     event: { match: { source: 'finding', kinds: ['loop'], types: ['repeat_call'] } },
     selector: { environment: [scenarioEnvironment] },
-    ...{ severity: 'low', mode: 'shadow' },
+    severity: 'low',
+    mode: 'shadow',
   })
 }

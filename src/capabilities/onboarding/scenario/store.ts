@@ -110,7 +110,9 @@ export async function insertScenario(
       requested_by,
       started_at: now,
       heartbeat_at: now,
-      ...{ state: 'running', step: 'preparing', record: '{}' },
+      state: 'running',
+      step: 'preparing',
+      record: '{}',
     })
     .onConflict((conflict) => conflict.doNothing())
     .returningAll()

@@ -28,7 +28,9 @@ export function suiteCases(
   const to = BigInt(now_ms) * ns_per_ms - settled_ns
   const window = { from: isoFromNs(to - BigInt(hours) * 3_600_000_000_000n), to: isoFromNs(to) }
   const page = (name: string, body: object): BenchmarkCase => ({
-    ...{ name, origin: 'suite', kind: 'query' },
+    name,
+    origin: 'suite',
+    kind: 'query',
     body: { entity: 'observations', window, ...body },
   })
   const sums = (name: string, body: object): BenchmarkCase => ({

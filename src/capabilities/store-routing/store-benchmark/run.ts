@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import type { Clock } from '../../../kernel/time.ts'
+import { pageFields } from '../../../model/id-pages.ts'
 import { cursorParameter, limitParameter } from '../../../model/list-query.ts'
 import { record } from '../../../model/named-schemas.ts'
 import { Answer, defineRoute, type Route } from '../../../platform/http/index.ts'
@@ -94,9 +95,7 @@ export function listStoreBenchmarks({ db }: BenchmarkDeps): Route {
     query: z.strictObject({ limit: limitParameter, cursor: cursorParameter }),
     reply: record('StoreBenchmarkList', {
       runs: z.array(runSchema),
-      total: z.int(),
-      total_is_exact: z.literal(false).optional(),
-      next_cursor: z.string().nullable(),
+      ...pageFields,
     }),
     errors: ['invalid_cursor', 'store_unavailable'],
     handle: async ({ query, caller: { project_id } }) => {

@@ -168,7 +168,8 @@ export const turnSchema = record('Turn', {
     .describe('Index of the answer, as `start_step` of findings; null without an answer.'),
   step_number: z.int().positive().nullable().describe('The same answer, counted from 1.'),
   thread: count.describe('`thread` of `threads`.'),
-  ...{ trace_id: traceIdSchema, observation_id: z.string() },
+  trace_id: traceIdSchema,
+  observation_id: z.string(),
   counted_once: z
     .boolean()
     .describe('Whether the call arrived more than once, and counts once: see `further_records`.'),

@@ -26,8 +26,14 @@ export function extentOf(task: TaskRow): TaskExtent {
   const started = BigInt(Date.parse(started_at)) * 1_000_000n
   const from = started - BigInt(startSlackMs) * 1_000_000n
   return {
-    ...{ project_id, task_id, conversation_id: conversation_id ?? '', started },
-    ...{ calls, errors, total_tokens, cost_usd },
+    project_id,
+    task_id,
+    conversation_id: conversation_id ?? '',
+    started,
+    calls,
+    errors,
+    total_tokens,
+    cost_usd,
     from: from > 0n ? from : 0n,
     until: BigInt(Date.parse(last_activity_at)) * 1_000_000n,
   }
@@ -66,7 +72,9 @@ export async function readForward(
     const to = later(begin, task.started) + stretch
     const isLast = to > until
     const page = await store.taskObservations(project_id, task_id, {
-      ...{ from: begin, limit: limit - rows.length, signal },
+      from: begin,
+      limit: limit - rows.length,
+      signal,
       ...(!isLast && { to }),
       ...(position && { after: position }),
     })
@@ -93,7 +101,11 @@ export async function readBackward(
     const begin = later(end - stretch, from)
     rows.push(
       ...(await store.taskObservations(project_id, task_id, {
-        ...{ from: begin, to: end, order: 'desc', limit: limit - rows.length, signal },
+        from: begin,
+        to: end,
+        order: 'desc',
+        limit: limit - rows.length,
+        signal,
       })),
     )
     end = begin

@@ -108,7 +108,9 @@ export class TaskWindowReader {
     const running = { from, to: start, ends_from: this.#next, order: 'desc' as const }
     this.#keep(
       await store.taskObservations(project_id, task_id, {
-        ...{ ...running, limit: running_rows_max, signal },
+        ...running,
+        limit: running_rows_max,
+        signal,
       }),
     )
   }
@@ -141,7 +143,10 @@ export class TaskWindowReader {
     const [asked, answered] = [ids.asked, ids.answered].map((some) => [...new Set(some)])
     const after = { ...about, from: this.#last?.start_time ?? from, tool_call_ids: asked ?? [] }
     const before = {
-      ...{ ...about, from, to: this.#start ?? from, tool_call_ids: answered ?? [] },
+      ...about,
+      from,
+      to: this.#start ?? from,
+      tool_call_ids: answered ?? [],
       order: 'desc' as const,
     }
     const needsAfter = !this.#isAtEnd && after.tool_call_ids.length > 0

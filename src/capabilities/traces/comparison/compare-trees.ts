@@ -102,7 +102,11 @@ function addNode(sums: OperationSums, { start, end, self, usage, cost }: TreeNod
 
 function bothEmpty(): Pick<ComparedOperation, 'left' | 'right'> {
   const empty = () => ({
-    ...{ observations: 0, errors: 0, duration: 0, self: 0, tokens: 0 },
+    observations: 0,
+    errors: 0,
+    duration: 0,
+    self: 0,
+    tokens: 0,
     nano_dollars: 0n,
   })
   return { left: empty(), right: empty() }

@@ -138,7 +138,8 @@ async function aggregatePaths(
   )
   const { rows } = await readTraceRows(context.queries, {
     ...context,
-    ...{ choice: { trace_ids }, window },
+    choice: { trace_ids },
+    window,
     rows_max: maxTraceRows,
   })
   const paths = findPaths(rows, query.clocks === 'recorded')
@@ -162,7 +163,9 @@ async function findLatestTraces(
   const window = { from, to: query.to ?? origin_ns + week_ns }
   checkWindow(window)
   const aggregate = aggregateBody.parse({
-    ...{ entity: 'observations', window: isoWindowOf(window), allow_wide: true },
+    entity: 'observations',
+    window: isoWindowOf(window),
+    allow_wide: true,
     where: { field: 'task_name', op: 'eq', value: task_name },
     measures: [
       { fn: 'count', as: 'observations' },
@@ -221,7 +224,9 @@ function toOperationReply(
     name: parts[0]?.name ?? '',
     traces: parts.length,
     confidence: wilsonLowerBound(parts.length, traces),
-    ...{ share: mean, share_low: low, share_high: high },
+    share: mean,
+    share_low: low,
+    share_high: high,
     mean_on_path_ms: msFrom(sum(parts.map(({ on_path }) => on_path)) / traces),
     tokens: sum(parts.map(({ tokens }) => tokens)),
     cost_usd: dollarsFrom(parts.reduce((all, { nano_dollars }) => all + nano_dollars, 0n)),

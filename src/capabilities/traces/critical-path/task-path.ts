@@ -30,9 +30,15 @@ export const taskPathReply = record('TaskCriticalPath', {
   findings: z
     .array(
       record('FindingOnPath', {
-        ...{ finding_id, kind, type, severity, state, summary },
+        finding_id,
+        kind,
+        type,
+        severity,
+        state,
+        summary,
         ...onFindings,
-        ...{ wasted_tokens, wasted_cost_usd },
+        wasted_tokens,
+        wasted_cost_usd,
       }),
     )
     .describe(
@@ -57,11 +63,14 @@ export function answerTaskPath(
   const parts = path === undefined ? noParts : partsOf(tree, path, findings)
   const whole = path === undefined ? 0 : path.root.end - path.root.start
   const toReply = (on_path: number) => ({
-    ...{ on_path_ms: msFrom(on_path), share: whole === 0 ? 0 : on_path / whole },
+    on_path_ms: msFrom(on_path),
+    share: whole === 0 ? 0 : on_path / whole,
   })
   const all = [...parts.by_finding].sort(([, one], [, other]) => other - one)
   return {
-    ...{ task_id, ...toReadFields(loaded), ...answer },
+    task_id,
+    ...toReadFields(loaded),
+    ...answer,
     in_findings: toReply(parts.any),
     findings: all.slice(0, query.limit).map(([finding, on_path]) => ({
       finding_id: finding.finding_id,

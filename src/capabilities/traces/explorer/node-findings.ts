@@ -29,7 +29,13 @@ export const findingFields = {
   findings: z
     .array(
       record('OutlineFinding', {
-        ...{ finding_id, task_id, kind, type, severity, state, summary },
+        finding_id,
+        task_id,
+        kind,
+        type,
+        severity,
+        state,
+        summary,
         nodes: z
           .array(z.int().nonnegative())
           .describe('Indexes of its nodes, in the order of its `places`.'),

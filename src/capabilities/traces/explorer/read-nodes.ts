@@ -36,7 +36,8 @@ export async function searchText(
   const searched = content ? [...plainFields, ...contentFields] : plainFields
   const anyOf = { or: searched.map((field) => ({ field, op: 'contains', value: text })) }
   const { rows, alias } = await readRecords(queries, {
-    ...{ project_id, signal },
+    project_id,
+    signal,
     rows_max: found_max,
     query_class: 'explorer',
     body: {
@@ -97,7 +98,8 @@ export async function readDetails(
   const ids = [...new Set(nodes.flatMap(({ row, id }) => (row === null ? [] : [id])))]
   if (ids.length === 0) return new Map()
   const read = await readRecords(queries, {
-    ...{ project_id, signal },
+    project_id,
+    signal,
     rows_max,
     query_class: 'explorer',
     body: {

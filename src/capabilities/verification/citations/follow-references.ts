@@ -56,7 +56,9 @@ export function openCitations(context: AnswerContext): CitationReader {
       const hasReferences = followed.length > 0
       if (!hasReferences && quotes.length === 0) return undefined
       return {
-        ...{ claim, quotes, hasReferences },
+        claim,
+        quotes,
+        hasReferences,
         statement: { text: withoutReferences(claim.text, references), context: context.question },
         texts: hasReferences ? unique(followed.flatMap(({ texts }) => texts)) : seen.all,
         urls: unique(followed.flatMap(({ urls }) => urls)),

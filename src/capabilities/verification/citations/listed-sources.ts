@@ -200,7 +200,9 @@ function itemFromText(
   const title = line.replace(url, '').replace(/^[\s\p{P}]+|[\s\p{P}]+$/gu, '')
   const isLong = found === undefined ? body.trim() !== line : body.length >= whole_chars_min
   return {
-    ...{ label, url: found, title: title.slice(0, title_chars_max) },
+    label,
+    url: found,
+    title: title.slice(0, title_chars_max),
     range: [range[0], range[0] + written.length],
     isWhole: isLong && !isCut(body),
   }

@@ -92,9 +92,12 @@ type LimitedQuestion = Omit<JudgeQuestion, 'verifier'>
 
 function toChatQuestion({ claim, context, passages }: LimitedQuestion): ChatQuestion {
   return {
-    ...{ instructions, schema, output_tokens_max },
+    instructions,
+    schema,
+    output_tokens_max,
     data: {
-      ...{ claim, context },
+      claim,
+      context,
       passages: passages.map(({ source, text }, id) => ({ id, source, text })),
     },
   }

@@ -52,7 +52,9 @@ export function countValues(values: readonly StoredValue[], left: number) {
 
 function toTexts({ seen, calls, is_seen_complete }: SeenAnswer): SeenText[] {
   const texts: SeenText[] = seen.map(({ source, text, is_complete }) => ({
-    ...{ source, text, complete: is_complete },
+    source,
+    text,
+    complete: is_complete,
   }))
   const own = calls.map((call) => ({ ...call, isOwn: true }))
   const missing = { source: 'missing', text: '', complete: false }

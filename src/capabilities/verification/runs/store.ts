@@ -64,7 +64,9 @@ function insertRun(
     const inserted = await trx
       .insertInto('verification_runs')
       .values({
-        ...{ ...request, id, created_at },
+        ...request,
+        id,
+        created_at,
         state: 'pending',
         verifiers: JSON.stringify(verifiers),
       })
@@ -152,12 +154,12 @@ export type RunFilter = { project_id: string } & ({ trace_id: string } | { task_
 export function listRuns(
   db: RunsDb,
   filter: RunFilter,
-  /** `before`: only runs created before the one with this id. */
-  { before, limit }: { before?: string | undefined; limit: number },
+  /** `after`: only runs created before the one with this id. */
+  { after, limit }: { after?: string | undefined; limit: number },
 ): Promise<Run[]> {
   return filterRuns(db, filter)
     .selectAll()
-    .$if(before !== undefined, (query) => query.where('id', '<', before ?? ''))
+    .$if(after !== undefined, (query) => query.where('id', '<', after ?? ''))
     .orderBy('id', 'desc')
     .limit(limit)
     .execute()

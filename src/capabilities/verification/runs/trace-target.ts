@@ -48,7 +48,8 @@ export async function findTrace(
   }
   const { task_id, user_id, environment, start_time } = first
   return {
-    ...{ project_id, trace_id },
+    project_id,
+    trace_id,
     task_id: task_id || null,
     user_id: user_id || null,
     environment: environment || null,
@@ -101,7 +102,8 @@ async function readModelCalls(
   for (let page = 0; page < pages_max; page += 1) {
     const more = after === undefined ? {} : { after }
     const rows = await store.taskObservations(project_id, task_id, {
-      ...{ from, limit: page_rows },
+      from,
+      limit: page_rows,
       ...more,
     })
     calls.push(...rows.filter(({ type, status }) => type === 'generation' && status === 'ok'))

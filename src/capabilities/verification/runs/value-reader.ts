@@ -32,7 +32,8 @@ const memory = { maxOldGenerationSizeMb: 768, maxYoungGenerationSizeMb: 64, stac
 export function createValueReader({ answer_ms_max = answer_ms_max_default } = {}): ValueReader {
   const thread: AnsweringThread<SeenAnswer, AnswerParts> = createAnsweringThread({
     file: new URL('./value-thread.ts', import.meta.url),
-    ...{ answer_ms_max, memory },
+    answer_ms_max,
+    memory,
     waiting: {
       max: waiting_max,
       refusal: () => new Error('too many answers wait for the value reader'),

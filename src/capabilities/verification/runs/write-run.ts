@@ -144,7 +144,9 @@ async function endRun(
   const updated = await trx
     .updateTable('verification_runs')
     .set({
-      ...{ ...change, state, ended_at },
+      ...change,
+      state,
+      ended_at,
       ...(result && {
         ...toColumns(result),
         verifier_runs: JSON.stringify(

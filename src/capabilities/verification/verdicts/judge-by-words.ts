@@ -44,10 +44,7 @@ export function judgeByWords(asked: Question, passages: readonly Passage[]): Wor
  */
 export function decideByWords(asked: Question, passages: readonly Passage[]): Judgement {
   const { verdict, confidence, method, evidence, differs } = judge(asked, passages, false)
-  return {
-    ...{ verdict, confidence, method, evidence },
-    ...(differs === undefined ? {} : { differs }),
-  }
+  return { verdict, confidence, method, evidence, ...(differs === undefined ? {} : { differs }) }
 }
 
 function judge(
@@ -75,7 +72,11 @@ function judge(
   }
   const { otherNumber: differs } = best
   return {
-    ...{ verdict: 'unverifiable', confidence: 0.5, method: 'words', evidence, support },
+    verdict: 'unverifiable',
+    confidence: 0.5,
+    method: 'words',
+    evidence,
+    support,
     ...(differs === undefined ? {} : { differs }),
   }
 }

@@ -87,7 +87,9 @@ function estimate(models: readonly ChatModel[], claims: number) {
 
 function toQuestion({ sentence }: BlankQuestion, context: string): ChatQuestion {
   return {
-    ...{ instructions, schema, output_tokens_max },
+    instructions,
+    schema,
+    output_tokens_max,
     data: { sentence: sentence.toWellFormed(), context: context.toWellFormed() },
   }
 }
@@ -168,7 +170,8 @@ function toResult(
     kind: 'model' as const,
     source: model.name,
     quote: values.join('; ').slice(0, quote_chars_max).toWellFormed(),
-    ...{ at: null, digest: null },
+    at: null,
+    digest: null,
   }))
   const names = replies.map(({ model }) => model.name).join(', ')
   if (compared.includes('disagree')) {

@@ -104,11 +104,13 @@ function createFinder({ search, context, chosen, signal }: Run) {
     const paid = await context.paid(
       {
         key: `search:${createHash('sha256').update(query).digest('hex').slice(0, 32)}`,
-        ...{ verifier: 'web' as const, model: 'search' },
+        verifier: 'web' as const,
+        model: 'search',
         nano_dollars_max: search.nano_dollars_per_query,
         send: async (ending) => ({
           reply: { results: await search.search(query, ending) },
-          ...{ input_tokens: null, output_tokens: null },
+          input_tokens: null,
+          output_tokens: null,
           nano_dollars: search.nano_dollars_per_query,
         }),
       },

@@ -41,7 +41,8 @@ const formats: readonly (readonly [RegExp, PageQuestion['format']])[] = [
 export function createPageReader({ answer_ms_max = 3_000 } = {}): PageReader {
   const thread = createAnsweringThread<PageQuestion, PageAnswer>({
     file: new URL('./page-thread.ts', import.meta.url),
-    ...{ answer_ms_max, memory },
+    answer_ms_max,
+    memory,
     waiting: { max: waiting_max, refusal: () => new PageRefused('was not read: too many wait.') },
     failed: (cause) => new PageRefused('takes too much time or memory to read.', { cause }),
   })

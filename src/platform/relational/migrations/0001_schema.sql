@@ -2141,30 +2141,33 @@ create table kb_facts (
 -- statements name them.
 create table certification_policies (
   project_id uuid not null references projects on delete cascade,
-  policy_id text not null,
+  id text not null,
   -- The current version, from 1.
-  version int not null,
-  managed_by jsonb,
-  created_at timestamptz(3) not null,
-  created_by text not null,
-  updated_at timestamptz(3) not null,
-  updated_by text not null,
-  deleted_at timestamptz(3),
-  primary key (project_id, policy_id)
-)
--- statement
--- Versions of release policies. A version never changes, because statements name it.
-create table certification_policy_versions (
-  project_id uuid not null references projects on delete cascade,
-  policy_id text not null,
   version int not null,
   -- SHA-256 of the canonical JSON of `document`, in hexadecimal.
   digest text not null,
   -- A `PolicyDocument`, without its digest.
   document jsonb not null,
+  managed_by jsonb,
   created_at timestamptz(3) not null,
   created_by text not null,
-  primary key (project_id, policy_id, version)
+  updated_at timestamptz(3) not null,
+  updated_by text not null,
+  primary key (project_id, id)
+)
+-- statement
+-- Versions of release policies. A version never changes, because statements name it.
+create table certification_policy_versions (
+  project_id uuid not null references projects on delete cascade,
+  id text not null,
+  version int not null,
+  -- SHA-256 of the canonical JSON of `document`, in hexadecimal.
+  digest text not null,
+  -- A `PolicyDocument`, without its digest.
+  document jsonb not null,
+  updated_at timestamptz(3) not null,
+  updated_by text not null,
+  primary key (project_id, id, version)
 )
 -- statement
 -- Uploaded eval runs of releases. An upload of equal cases for the same release is not stored

@@ -1,3 +1,4 @@
+import type { ManagedBy } from '../../../model/managed-by.ts'
 import type {
   ByDefault,
   Instant,
@@ -66,23 +67,24 @@ export interface CertificationTables {
   }
   certification_policies: {
     project_id: string
-    policy_id: string
+    id: string
     version: number
-    managed_by: JsonOrNull<Record<string, string>>
+    digest: string
+    document: Json<JsonRecord>
+    managed_by: JsonOrNull<ManagedBy>
     created_at: Instant
     created_by: string
     updated_at: Instant
     updated_by: string
-    deleted_at: InstantOrNull
   }
   certification_policy_versions: {
     project_id: string
-    policy_id: string
+    id: string
     version: number
     digest: string
     document: Json<JsonRecord>
-    created_at: Instant
-    created_by: string
+    updated_at: Instant
+    updated_by: string
   }
   certification_subjects: {
     project_id: string

@@ -45,7 +45,7 @@ function createGraph() {
   const edges = new Map<string, MapEdge>()
   const add = (kind: MapNode['kind'], name: string, more: Amount) => {
     const id = `${kind} ${name}`
-    const node = nodes.get(id) ?? { ...{ id, kind, name }, ...nothing }
+    const node = nodes.get(id) ?? { id, kind, name, ...nothing }
     nodes.set(id, { ...node, ...sum(node, more) })
     return id
   }

@@ -66,9 +66,7 @@ function Turns({ replies, findings, pages }: TurnsProps) {
   const total = replies[0]?.total ?? 0
   if (total === 0) return <NoTurns />
   return (
-    <TurnViewProvider
-      value={{ ...{ turns, threads, findings: byId, folds, target, isTalkOnly, select } }}
-    >
+    <TurnViewProvider value={{ turns, threads, findings: byId, folds, target, isTalkOnly, select }}>
       <h2 className={ui.visuallyHidden}>Turns</h2>
       <div className={css.bar}>
         <label className={ui.row}>

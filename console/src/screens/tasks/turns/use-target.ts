@@ -22,8 +22,11 @@ export function jumpTo(target: Parameters<typeof pointAt>[0]): Search {
 
 /** Choices that could hide a turn. */
 const everything = {
-  ...{ tab: undefined, talk: undefined },
-  ...{ agent: undefined, tool: undefined, model: undefined },
+  tab: undefined,
+  talk: undefined,
+  agent: undefined,
+  tool: undefined,
+  model: undefined,
 }
 
 const none = { step: undefined, turn: undefined, finding: undefined }

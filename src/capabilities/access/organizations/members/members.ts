@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { problem } from '../../../../kernel/problem.ts'
-import { idPage, idPageAfter, idPageQuery } from '../../../../model/id-pages.ts'
+import { idPage, idPageAfter, idPageQuery, pageFields } from '../../../../model/id-pages.ts'
 import { record } from '../../../../model/named-schemas.ts'
 import {
   Answer,
@@ -10,14 +10,7 @@ import {
   type Route,
 } from '../../../../platform/http/index.ts'
 import type { Access } from '../../access.ts'
-import {
-  emailField,
-  idField,
-  instantField,
-  organizationRoleField,
-  pageFields,
-  withEtag,
-} from '../../fields.ts'
+import { emailField, idField, instantField, organizationRoleField, withEtag } from '../../fields.ts'
 import { grantsField, newInvitationSchema } from '../../invitations/invitation.ts'
 import { deliverLink, newLink } from '../../invitations/link.ts'
 import { insertInvitation } from '../../invitations/store.ts'

@@ -228,8 +228,15 @@ async function insertDeclared(trx: Db, declared: Invited): Promise<string> {
   await trx
     .insertInto('invitations')
     .values({
-      ...{ id, organization_id, project_id, email, ...columns, created_at: now },
-      ...{ role: 'member', invited_by: null, managed_by: JSON.stringify(managed_by) },
+      id,
+      organization_id,
+      project_id,
+      email,
+      ...columns,
+      created_at: now,
+      role: 'member',
+      invited_by: null,
+      managed_by: JSON.stringify(managed_by),
     })
     .execute()
   await trx

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { problem } from '../../../../kernel/problem.ts'
-import { idPage, idPageAfter, idPageQuery } from '../../../../model/id-pages.ts'
+import { idPage, idPageAfter, idPageQuery, pageFields } from '../../../../model/id-pages.ts'
 import { record } from '../../../../model/named-schemas.ts'
 import {
   Answer,
@@ -14,7 +14,6 @@ import {
   emailField,
   idField,
   organizationRoleField,
-  pageFields,
   projectRoleField,
   withEtag,
 } from '../../fields.ts'
@@ -100,7 +99,10 @@ export function setProjectMember({ db, clock, roles }: Access): Route {
       const { project_id, member_user_id: user_id } = params
       const now = new Date(clock.now_ms())
       const member = await putProjectMember(db, {
-        ...{ project_id, user_id, ...body, now },
+        project_id,
+        user_id,
+        ...body,
+        now,
         check: (version) => assertVersion(headers, version),
       })
       if (member === undefined) throw notFound('organization', user_id)
@@ -139,7 +141,10 @@ export function inviteProjectMember(access: Access): Route {
     handle: async ({ params: { project_id }, body: { email, role }, caller }) => {
       const link = newLink(access)
       const done = await inviteToProject(db, {
-        ...{ project_id, email, role, link },
+        project_id,
+        email,
+        role,
+        link,
         invited_by: caller.id,
         pending_max: access.invitations.pending_max,
       })

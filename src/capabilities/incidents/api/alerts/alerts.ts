@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { idAfter, idPage, idPageQuery } from '../../../../model/id-pages.ts'
+import { idPage, idPageAfter, idPageQuery, pageFields } from '../../../../model/id-pages.ts'
 import { record, windowSchema } from '../../../../model/named-schemas.ts'
 import { severities } from '../../../../model/severity.ts'
 import { defineRoute, type Route } from '../../../../platform/http/index.ts'
@@ -173,16 +173,13 @@ export function listAlertRules({ db }: IncidentRoutesDeps): Route {
     query: z.strictObject(idPageQuery),
     reply: record('AlertRuleList', {
       rules: z.array(alertRule),
-      total: z.int().nonnegative(),
-      total_is_exact: z.literal(false).optional(),
-      next_cursor: z.string().nullable(),
+      ...pageFields,
     }),
     errors: ['invalid_cursor', 'store_unavailable'],
     handle: async ({ query: { limit, cursor }, caller: { project_id } }) => {
       const result = await ruleTable.select(db, project_id, {
         filter: { suspended: false },
-        before: idAfter(list, cursor),
-        limit: limit + 1,
+        ...idPageAfter(list, { limit, cursor }),
       })
       const { items, info } = idPage(result, { list, limit, idOf: ({ id }) => id })
       const evaluations = await readEvaluations(db, project_id, items)

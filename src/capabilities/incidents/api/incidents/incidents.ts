@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { isUuid } from '../../../../kernel/ids.ts'
 import { cutPage, pageInfo, totalExactMax } from '../../../../kernel/pages.ts'
+import { pageFields } from '../../../../model/id-pages.ts'
 import {
   cursorAt,
   cursorParameter,
@@ -41,9 +42,7 @@ export function listIncidents({ db }: IncidentRoutesDeps): Route {
     query: querySchema,
     reply: record('IncidentList', {
       incidents: z.array(incidentSchema),
-      total: z.int().nonnegative(),
-      total_is_exact: z.literal(false).optional(),
-      next_cursor: z.string().nullable(),
+      ...pageFields,
     }),
     errors: ['invalid_cursor', 'store_unavailable'],
     handle: async ({ query, caller: { project_id } }) => {

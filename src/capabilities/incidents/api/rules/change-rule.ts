@@ -1,6 +1,6 @@
 import { canonicalJson } from '../../../../kernel/canonical-json.ts'
 import { problem } from '../../../../kernel/problem.ts'
-import { type ChangeOf, createDocument, type DocumentRules } from '../../../documents/index.ts'
+import { type ChangeOf, type DocumentRules, DocumentWriter } from '../../../documents/index.ts'
 import { mutualInhibition } from '../../muting/inhibition.ts'
 import type { IncidentDb } from '../../ports.ts'
 import type { Rule } from '../../rules/rule.ts'
@@ -31,7 +31,7 @@ export async function createRule(
   deps: RuleLimits & { db: IncidentDb },
   rule: { project_id: string; id: string; spec: Rule; at: string; by: string },
 ): Promise<void> {
-  await createDocument(deps.db, rulesOfChange(deps), { ...rule, managed_by: null })
+  await new DocumentWriter(deps.db, rulesOfChange(deps)).create({ ...rule, managed_by: null })
 }
 
 /**

@@ -1,16 +1,13 @@
 import { setImmediate } from 'node:timers/promises'
 import { z } from 'zod'
 import { Semaphore } from '../../../../kernel/semaphore.ts'
+import type { IdPage } from '../../../../model/id-pages.ts'
 import { expected } from '../../../../model/list-query.ts'
 import { record } from '../../../../model/named-schemas.ts'
 import { severities } from '../../../../model/severity.ts'
 import { refuseUnstorable } from '../../../../model/storable.ts'
 import { defineRoute, type Route } from '../../../../platform/http/index.ts'
-import {
-  type DocumentFilter,
-  type DocumentPage,
-  namedDocumentRoutes,
-} from '../../../documents/index.ts'
+import { type DocumentFilter, namedDocumentRoutes } from '../../../documents/index.ts'
 import {
   isMatch,
   occurrences_max,
@@ -106,15 +103,15 @@ export function suppressionRoutes(deps: IncidentRoutesDeps): Route[] {
 async function selectInState(
   { db, clock }: IncidentRoutesDeps,
   project_id: string,
-  { filter: { state }, before, limit }: DocumentPage & { filter: DocumentFilter },
+  { filter: { state }, after, limit }: IdPage & { filter: DocumentFilter },
 ): Promise<{ rows: StoredSuppression[]; counted: number }> {
-  const all = { before: undefined, limit: suppressions_max }
+  const all = { after: undefined, limit: suppressions_max, count_max: suppressions_max }
   const { rows } = await suppressionTable.select(db, project_id, all)
   const now_ms = clock.now_ms()
   const matching = rows.filter(
     ({ spec }) => state === undefined || timesOf(spec, now_ms).state === state,
   )
-  const page = matching.filter(({ id }) => before === undefined || id < before).slice(0, limit)
+  const page = matching.filter(({ id }) => after === undefined || id < after).slice(0, limit)
   return { rows: page, counted: matching.length }
 }
 

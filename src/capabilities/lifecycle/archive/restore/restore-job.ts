@@ -92,7 +92,9 @@ class RestoreRun {
     this.#progress = RestoreProgress.from(job.progress)
     const { blobs, settings } = deps
     this.#archive = new ArchivedFiles({
-      ...{ blobs, project_id: job.project_id, signal: context.signal },
+      blobs,
+      project_id: job.project_id,
+      signal: context.signal,
       file_bytes_max: settings.restored_file_bytes_max,
     })
   }

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { newId } from '../../../../kernel/ids.ts'
 import { problem } from '../../../../kernel/problem.ts'
+import { pageFields } from '../../../../model/id-pages.ts'
 import { cursorParameter, limitParameter } from '../../../../model/list-query.ts'
 import { record } from '../../../../model/named-schemas.ts'
 import { defineRoute, type Route } from '../../../../platform/http/index.ts'
@@ -210,9 +211,7 @@ export function listRestoreRuns({ db }: ArchiveDeps): Route {
     query: z.strictObject({ limit: limitParameter, cursor: cursorParameter }),
     reply: record('RestoreRunList', {
       runs: z.array(restoreRunSchema),
-      total: count,
-      total_is_exact: z.literal(false).optional(),
-      next_cursor: z.string().nullable(),
+      ...pageFields,
     }),
     errors: ['invalid_cursor', 'store_unavailable'],
     handle: async ({ query, caller: { project_id } }) => {

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { isUuid } from '../../../../kernel/ids.ts'
 import { problem } from '../../../../kernel/problem.ts'
-import { idAfter, idPage, idPageQuery } from '../../../../model/id-pages.ts'
+import { idPage, idPageAfter, idPageQuery, pageFields } from '../../../../model/id-pages.ts'
 import { record, windowSchema } from '../../../../model/named-schemas.ts'
 import { defineRoute, type Route } from '../../../../platform/http/index.ts'
 import type { ArchiveDeps } from '../contract.ts'
@@ -41,15 +41,13 @@ export function listSlices({ db, clock }: ArchiveDeps): Route {
     query: z.strictObject(idPageQuery),
     reply: record('RestoredSliceList', {
       slices: z.array(sliceSchema),
-      total: count,
-      total_is_exact: z.literal(false).optional(),
-      next_cursor: z.string().nullable(),
+      ...pageFields,
     }),
     errors: ['invalid_cursor', 'store_unavailable'],
     handle: async ({ query: { limit, cursor }, caller: { project_id } }) => {
-      const before = idAfter(list, cursor)
+      const bounds = idPageAfter(list, { limit, cursor })
       const [rows, counted] = await Promise.all([
-        selectSlices(db, { project_id, before, limit: limit + 1 }),
+        selectSlices(db, { project_id, ...bounds }),
         countSlices(db, { project_id }),
       ])
       const page = idPage({ rows, counted }, { list, limit, idOf: ({ id }) => id })

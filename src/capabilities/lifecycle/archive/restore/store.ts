@@ -100,15 +100,15 @@ export function slicesToEnd(
 /** Returns slices of a project that are restoring or ready, newest first. */
 export function selectSlices(
   db: ArchiveDb,
-  page: { project_id: string; before?: string | undefined; limit: number },
+  page: { project_id: string; after?: string | undefined; limit: number },
 ): Promise<Slice[]> {
-  const { project_id, before, limit } = page
+  const { project_id, after, limit } = page
   return db
     .selectFrom('restored_slices')
     .selectAll()
     .where('project_id', '=', project_id)
     .where('state', 'in', ['restoring', 'ready'])
-    .$if(before !== undefined, (query) => query.where('id', '<', before ?? ''))
+    .$if(after !== undefined, (query) => query.where('id', '<', after ?? ''))
     .orderBy('id', 'desc')
     .limit(limit)
     .execute()

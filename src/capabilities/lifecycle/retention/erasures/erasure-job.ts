@@ -229,7 +229,8 @@ async function deleteOwnedBy(
       ? { task_ids: [], conversation_ids: [] }
       : await store.heldOwners(project_id, holds)
   return deleteOwned(db, {
-    ...{ project_id, user_id },
+    project_id,
+    user_id,
     held_ids: [...task_ids, ...named('task'), ...named('trace')],
     held_talks: [...conversation_ids, ...named('conversation')],
   })

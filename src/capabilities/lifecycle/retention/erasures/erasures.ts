@@ -1,9 +1,8 @@
 import { randomBytes } from 'node:crypto'
 import { z } from 'zod'
 import { isUuid, newId } from '../../../../kernel/ids.ts'
-import { totalExactMax } from '../../../../kernel/pages.ts'
 import { problem } from '../../../../kernel/problem.ts'
-import { idAfter, idPage, idPageQuery } from '../../../../model/id-pages.ts'
+import { idPage, idPageAfter, idPageQuery, pageFields } from '../../../../model/id-pages.ts'
 import { expected, isStorable } from '../../../../model/list-query.ts'
 import { record } from '../../../../model/named-schemas.ts'
 import { defineRoute, type Route } from '../../../../platform/http/index.ts'
@@ -23,7 +22,6 @@ import {
   selectErasures,
 } from './store.ts'
 
-const count = z.int().nonnegative()
 const list = 'erasures'
 
 const erasureSchema = record('Erasure', {
@@ -99,16 +97,14 @@ export function listErasures({ db }: RetentionDeps): Route {
     query: z.strictObject(idPageQuery),
     reply: record('ErasureList', {
       erasures: z.array(erasureSchema),
-      total: count,
-      total_is_exact: z.literal(false).optional(),
-      next_cursor: z.string().nullable(),
+      ...pageFields,
     }),
     errors: ['invalid_cursor', 'store_unavailable'],
     handle: async ({ query: { limit, cursor }, caller: { project_id } }) => {
-      const before = idAfter(list, cursor)
+      const { count_max, ...bounds } = idPageAfter(list, { limit, cursor })
       const [rows, counted] = await Promise.all([
-        selectErasures(db, { project_id, before, limit: limit + 1 }),
-        countErasures(db, { project_id, limit: totalExactMax + 1 }),
+        selectErasures(db, { project_id, ...bounds }),
+        countErasures(db, { project_id, limit: count_max }),
       ])
       const page = idPage({ rows, counted }, { list, limit, idOf: ({ id }) => id })
       return { erasures: page.items.map(toRecord), ...page.info }
@@ -169,7 +165,9 @@ export async function requestErasure(
     open ?? (await insertErasure(db, { ...request, id: newId(), user_id_digest, created_at }))
   // Also for an open erasure: a crash may have come before its job. The key allows only one job.
   const job = await enqueueJob(db, {
-    ...{ project_id, requested_by, clock },
+    project_id,
+    requested_by,
+    clock,
     kind: erasureKind,
     params: { erasure_id: erasure.id },
     once_key: `${erasureKind} ${erasure.id}`,
@@ -185,7 +183,12 @@ function toRecord(erasure: Erasure): z.input<typeof erasureSchema> {
     erasure_id,
     state: ended_at === null ? 'running' : 'completed',
     user_id_digest: user_id_digest.toString('hex'),
-    ...{ reason, requested_by, created_at, unreadable_at, ended_at, job_id },
+    reason,
+    requested_by,
+    created_at,
+    unreadable_at,
+    ended_at,
+    job_id,
     receipt: readReceipt(receipt),
   }
 }

@@ -70,13 +70,13 @@ export function findOpenErasure(
 /** Returns erasures, newest first. */
 export function selectErasures(
   db: RetentionDb,
-  { project_id, before, limit }: { project_id: string; before: string | undefined; limit: number },
+  { project_id, after, limit }: { project_id: string; after: string | undefined; limit: number },
 ): Promise<Erasure[]> {
   return db
     .selectFrom('erasures')
     .selectAll()
     .where('project_id', '=', project_id)
-    .$if(before !== undefined, (query) => query.where('id', '<', before ?? ''))
+    .$if(after !== undefined, (query) => query.where('id', '<', after ?? ''))
     .orderBy('id', 'desc')
     .limit(limit)
     .execute()

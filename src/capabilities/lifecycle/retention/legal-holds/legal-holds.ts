@@ -1,8 +1,7 @@
 import { z } from 'zod'
 import { isUuid, newId, traceIdFrom } from '../../../../kernel/ids.ts'
-import { totalExactMax } from '../../../../kernel/pages.ts'
 import { problem } from '../../../../kernel/problem.ts'
-import { idAfter, idPage, idPageQuery } from '../../../../model/id-pages.ts'
+import { idPage, idPageAfter, idPageQuery, pageFields } from '../../../../model/id-pages.ts'
 import { expected, flagParameter, isStorable } from '../../../../model/list-query.ts'
 import { managedByField, refuseUnlessOwner } from '../../../../model/managed-by.ts'
 import { record } from '../../../../model/named-schemas.ts'
@@ -91,16 +90,14 @@ export function listLegalHolds({ db }: RetentionDeps): Route {
     }),
     reply: record('LegalHoldList', {
       holds: z.array(holdSchema),
-      total: z.int().nonnegative(),
-      total_is_exact: z.literal(false).optional(),
-      next_cursor: z.string().nullable(),
+      ...pageFields,
     }),
     errors: ['invalid_cursor', 'store_unavailable'],
     handle: async ({ query: { limit, cursor, released = false }, caller: { project_id } }) => {
-      const before = idAfter(list, cursor)
+      const { count_max, ...bounds } = idPageAfter(list, { limit, cursor })
       const [rows, counted] = await Promise.all([
-        selectHolds(db, { project_id, released, before, limit: limit + 1 }),
-        countHolds(db, { project_id, released, limit: totalExactMax + 1 }),
+        selectHolds(db, { project_id, released, ...bounds }),
+        countHolds(db, { project_id, released, limit: count_max }),
       ])
       const page = idPage({ rows, counted }, { list, limit, idOf: ({ id }) => id })
       return { holds: page.items.map(toRecord), ...page.info }

@@ -53,7 +53,12 @@ export async function declareHolds(
   if (count + placed.length > maxActiveHolds) throw tooManyHolds()
   const written = { project_id, created_by: by, created_at: now, managed_by: JSON.stringify(owner) }
   const rows = placed.map(({ name: managed_name, kind, value, reason }) => ({
-    ...{ id: newId(), ...written, managed_name, kind, value, reason },
+    id: newId(),
+    ...written,
+    managed_name,
+    kind,
+    value,
+    reason,
   }))
   await db.insertInto('legal_holds').values(rows).execute()
 }

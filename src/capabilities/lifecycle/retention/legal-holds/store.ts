@@ -73,16 +73,16 @@ export function selectHolds(
   {
     project_id,
     released,
-    before,
+    after,
     limit,
-  }: { project_id: string; released: boolean; before: string | undefined; limit: number },
+  }: { project_id: string; released: boolean; after: string | undefined; limit: number },
 ): Promise<LegalHold[]> {
   return db
     .selectFrom('legal_holds')
     .selectAll()
     .where('project_id', '=', project_id)
     .$if(!released, (query) => query.where('released_at', 'is', null))
-    .$if(before !== undefined, (query) => query.where('id', '<', before ?? ''))
+    .$if(after !== undefined, (query) => query.where('id', '<', after ?? ''))
     .orderBy('id', 'desc')
     .limit(limit)
     .execute()

@@ -4,12 +4,10 @@ import { flagParameter } from '../../../../model/list-query.ts'
 import { managedByParameter } from '../../../../model/managed-by.ts'
 import {
   type Caller,
-  changedSince,
   defineRoute,
   ifMatchHeader,
   type RequestHeaders,
   type Route,
-  versionToReplace,
 } from '../../../../platform/http/index.ts'
 import { requesterOf } from '../../../jobs/index.ts'
 import type { RetentionDeps } from '../contract.ts'
@@ -98,15 +96,12 @@ export function putRetentionPolicy(deps: RetentionDeps): Route {
       const { managed_by: owner = null, take_over, legal_holds } = body
       const change = changeOf(deps, caller, headers)
       const written = { ...policy, owner, take_over, legal_holds }
-      const stored =
-        (await writeRetention(deps.db, change, written)) ??
-        (await throwChanged(deps, change.project_id, headers))
-      return retentionAnswer(deps, stored)
+      return retentionAnswer(deps, await writeRetention(deps.db, change, written))
     },
   })
 }
 
-/** Returns the change of a request: its time, caller and expected version. */
+/** Returns the change of a request. */
 function changeOf({ clock, hour }: RetentionDeps, caller: Caller, headers: RequestHeaders) {
   const now_ms = clock.now_ms()
   return {
@@ -114,18 +109,8 @@ function changeOf({ clock, hour }: RetentionDeps, caller: Caller, headers: Reque
     at: new Date(now_ms),
     next_run_at: new Date(nextSlot(now_ms, hour)),
     by: requesterOf(caller),
-    version: versionToReplace(headers),
+    headers,
   }
-}
-
-/** Throws `precondition_failed` with the current version. */
-async function throwChanged(
-  { db }: RetentionDeps,
-  project_id: string,
-  headers: RequestHeaders,
-): Promise<never> {
-  const { version } = await retentionTable.read(db, project_id)
-  throw changedSince(headers, version)
 }
 
 /** Refuses an operator's request that names no resource, and others that name one. */
@@ -183,11 +168,10 @@ export function deleteRetentionPolicy(deps: RetentionDeps): Route {
         throw problem('invalid_request', { detail })
       }
       const change = changeOf(deps, caller, headers)
-      const { project_id } = change
       const remaining = await (managed_by === undefined
         ? resetRetention(deps.db, change)
         : withdrawRetention(deps.db, change, { owner: managed_by, retain }))
-      if (remaining === 'changed') return throwChanged(deps, project_id, headers)
+      const { project_id } = change
       return retentionAnswer(deps, remaining ?? (await retentionTable.read(deps.db, project_id)))
     },
   })

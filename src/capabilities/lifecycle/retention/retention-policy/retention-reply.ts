@@ -66,10 +66,22 @@ export async function retentionAnswer(
   const now_ms = clock.now_ms()
   return new Answer(
     {
-      ...{ project_id, days, environments: [...environments], archive_before_delete, archive },
-      ...{ version, updated_at, updated_by, managed_by, ...state },
+      project_id,
+      days,
+      environments: [...environments],
+      archive_before_delete,
+      archive,
+      version,
+      updated_at,
+      updated_by,
+      managed_by,
+      ...state,
       legal_holds: holds.map(({ id: hold_id, managed_name, kind, value, reason }) => ({
-        ...{ hold_id, name: managed_name ?? '', kind, value, reason },
+        hold_id,
+        name: managed_name ?? '',
+        kind,
+        value,
+        reason,
       })),
       next_run_at: version === 0 ? null : (policy.next_run_at ?? isoOf(nextSlot(now_ms, hour))),
       next_archive_at: archive?.enabled ? isoOf(nextTick(archive.schedule, now_ms)) : null,

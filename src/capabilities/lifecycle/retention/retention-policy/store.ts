@@ -6,6 +6,7 @@ import {
   refuseOtherInstallation,
   refuseUnlessOwner,
 } from '../../../../model/managed-by.ts'
+import { assertVersion, type RequestHeaders } from '../../../../platform/http/index.ts'
 import {
   type RetentionTables,
   type Selectable,
@@ -46,12 +47,12 @@ export async function scheduledArchives(db: RetentionDb): Promise<ScheduledArchi
   )
 }
 
-/** A change of a policy; `version` is the expected one, undefined for any. */
+/** A change of a policy, in the version of If-Match. */
 export type RetentionChange = {
   project_id: string
   at: Date
   by: string
-  version: number | undefined
+  headers: RequestHeaders
   /** Time of the next daily run after the change. */
   next_run_at: Date
 }
@@ -65,20 +66,20 @@ export type NewRetention = RetentionPolicy & {
 }
 
 /**
- * Writes a policy and the holds that are declared with it; undefined when the version differs.
- * Throws `managed_by_kubernetes`, `too_many_holds`.
+ * Writes a policy and the holds that are declared with it. Throws `managed_by_kubernetes`,
+ * `precondition_failed`, `too_many_holds`.
  */
 export function writeRetention(
   db: RetentionDb,
   change: RetentionChange,
   policy: NewRetention,
-): Promise<StoredRetention | undefined> {
+): Promise<StoredRetention> {
   return inProject(db, change.project_id, async (transaction, stored) => {
     const { owner, legal_holds } = policy
     const old = stored?.managed_by ?? null
     const refuse = policy.take_over ? refuseOtherInstallation : refuseUnlessOwner
     refuse(old, owner)
-    if (isChanged(change, stored)) return undefined
+    assertVersion(change.headers, stored?.version ?? 0)
     if (owner !== null) {
       if (old !== null && !isOwner(old, owner)) await takeOver(transaction, change, { old, policy })
       if (legal_holds !== undefined) {
@@ -90,41 +91,36 @@ export function writeRetention(
 }
 
 /**
- * Deletes the policy for a user, so that the default applies; returns 'changed' when the version
- * differs. Throws `managed_by_kubernetes`.
+ * Deletes the policy for a user, so that the default applies. Throws `managed_by_kubernetes`,
+ * `precondition_failed`.
  */
-export function resetRetention(
-  db: RetentionDb,
-  change: RetentionChange,
-): Promise<undefined | 'changed'> {
+export function resetRetention(db: RetentionDb, change: RetentionChange): Promise<undefined> {
   return inProject(db, change.project_id, async (transaction, stored) => {
     refuseUnlessOwner(stored?.managed_by ?? null, null)
-    if (isChanged(change, stored)) return 'changed'
-    await remove(transaction, change.project_id)
-    return undefined
+    assertVersion(change.headers, stored?.version ?? 0)
+    return remove(transaction, change.project_id)
   })
 }
 
 /**
  * Deletes the policy and holds that a resource declares, or with `retain` only their declaration.
  * Returns the policy that then applies. When another resource declares the policy by now, the holds
- * are still deleted, but it throws `managed_by_kubernetes`.
+ * are still deleted, but it throws `managed_by_kubernetes`. Throws `precondition_failed`.
  */
 export async function withdrawRetention(
   db: RetentionDb,
   change: RetentionChange,
   { owner, retain }: { owner: ResourceName; retain: boolean },
-): Promise<StoredRetention | undefined | 'changed'> {
+): Promise<StoredRetention | undefined> {
   const left = await inProject(db, change.project_id, async (transaction, stored) => {
-    if (isChanged(change, stored)) return 'changed'
+    assertVersion(change.headers, stored?.version ?? 0)
     const about = holdsOf(change, owner)
     await (retain ? detachHolds(transaction, about) : releaseHolds(transaction, about))
     if (stored?.managed_by == null || !isOwner(stored.managed_by, owner)) return stored
     if (retain) return put(transaction, change, { ...stored, owner: null }, stored)
-    await remove(transaction, change.project_id)
-    return undefined
+    return remove(transaction, change.project_id)
   })
-  if (left !== 'changed') refuseUnlessOwner(left?.managed_by ?? null, owner)
+  refuseUnlessOwner(left?.managed_by ?? null, owner)
   return left
 }
 
@@ -140,10 +136,6 @@ function inProject<T>(
     )
     return work(transaction, await retentionTable.find(transaction, project_id))
   })
-}
-
-function isChanged({ version }: RetentionChange, stored: StoredRetention | undefined): boolean {
-  return version !== undefined && version !== (stored?.version ?? 0)
 }
 
 /** Moves holds that the new owner also declares to it, and detaches the others, so none is lost. */
@@ -170,7 +162,7 @@ function put(
   { project_id, at, by, next_run_at }: RetentionChange,
   policy: RetentionPolicy & { owner: ManagedBy | null },
   stored: StoredRetention | undefined,
-): Promise<StoredRetention | undefined> {
+): Promise<StoredRetention> {
   const { days, environments, archive_before_delete, archive, owner } = policy
   const updated_at = at.toISOString()
   const isSameArchive = stored && canonicalJson(stored.archive) === canonicalJson(archive)
@@ -188,6 +180,6 @@ function put(
   })
 }
 
-async function remove(db: RetentionDb, project_id: string): Promise<void> {
+async function remove(db: RetentionDb, project_id: string): Promise<undefined> {
   await db.deleteFrom('retention_policies').where('project_id', '=', project_id).execute()
 }

@@ -112,7 +112,9 @@ export async function requestArchive(
   const from = new Date(day * day_ms).toISOString()
   const to = new Date((day + 1) * day_ms).toISOString()
   await enqueueJob(db, {
-    ...{ project_id, kind, clock },
+    project_id,
+    kind,
+    clock,
     params: { from, to, reason },
     requested_by: `job:${run_id}`,
     once_key: `archive ${from} for ${run_id}`,

@@ -138,8 +138,11 @@ class DryRun {
     const rows = await countFutureRows(this.#options.store, this.#scope)
     await this.#write(
       rows.map(({ rows: row_count, ...bucket }) => ({
-        ...{ ...bucket, row_count, held_rows: 0 },
-        ...{ action: 'keep' as const, reason: 'in_future' },
+        ...bucket,
+        row_count,
+        held_rows: 0,
+        action: 'keep' as const,
+        reason: 'in_future',
       })),
     )
   }
@@ -149,8 +152,12 @@ class DryRun {
     const buckets = await countDueOwners({ ...this.#scope, db, store, holds: async () => holds })
     await this.#write(
       buckets.map(({ rows: row_count, ...bucket }) => ({
-        ...{ ...bucket, row_count, bytes: 0, held_rows: 0 },
-        ...{ action: 'delete' as const, reason: null },
+        ...bucket,
+        row_count,
+        bytes: 0,
+        held_rows: 0,
+        action: 'delete' as const,
+        reason: null,
       })),
     )
   }

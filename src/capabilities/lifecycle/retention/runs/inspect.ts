@@ -117,7 +117,10 @@ export function outcomeOf(
 function openSlice({ project_id }: Inspection, { kind, action, days }: InspectedDays): OpenSlice {
   const [first = 0, last = first] = [days[0], days.at(-1)]
   return {
-    ...{ project_id, kind, from: windowOf(first).from, to: windowOf(last).to },
+    project_id,
+    kind,
+    from: windowOf(first).from,
+    to: windowOf(last).to,
     ...(action === 'mask' && { with_content: true as const }),
   }
 }

@@ -233,7 +233,9 @@ class RetentionRun {
     const { db, store } = this.#options
     const { project_id } = this.#scope
     const query = {
-      ...{ db, store, rules: await this.#rules() },
+      db,
+      store,
+      rules: await this.#rules(),
       ...this.#scope,
       holds: () => activeHolds(db, project_id),
     }

@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { cutPage, decodeCursor, encodeCursor } from '../../../../kernel/pages.ts'
 import { poll } from '../../../../kernel/poll.ts'
 import { problem } from '../../../../kernel/problem.ts'
+import { pageFields } from '../../../../model/id-pages.ts'
 import { cursorParameter, flagParameter, limitParameter } from '../../../../model/list-query.ts'
 import { record } from '../../../../model/named-schemas.ts'
 import { Answer, type Caller, defineRoute, type Route } from '../../../../platform/http/index.ts'
@@ -155,9 +156,7 @@ export function listRetentionRuns({ db }: RetentionDeps): Route {
     }),
     reply: record('RetentionRunList', {
       runs: z.array(runSchema),
-      total: z.int().nonnegative(),
-      total_is_exact: z.literal(false).optional(),
-      next_cursor: z.string().nullable(),
+      ...pageFields,
     }),
     errors: ['invalid_cursor', 'store_unavailable'],
     handle: async ({ query: { dry_run, ...query }, caller: { project_id } }) => {

@@ -94,7 +94,9 @@ async function daysWithRows(
   let complete_to_day = Number.POSITIVE_INFINITY
   for (const kind of kinds) {
     const buckets = await store.census({
-      ...{ project_id, kind, before: windowOf(before_day).from },
+      project_id,
+      kind,
+      before: windowOf(before_day).from,
       ...(from_day !== undefined && { from: windowOf(from_day).from }),
       with_content: false,
       environments: [],
@@ -152,7 +154,10 @@ async function enqueueTick(
   const due_at = new Date(tick_ms).toISOString()
   try {
     await enqueueJob(db, {
-      ...{ project_id, kind: archiveScheduleKind, params: { due_at }, clock },
+      project_id,
+      kind: archiveScheduleKind,
+      params: { due_at },
+      clock,
       requested_by: 'schedule',
       exclusive_key: archiveScheduleKind,
       once_key: `${archiveScheduleKind} ${due_at}`,

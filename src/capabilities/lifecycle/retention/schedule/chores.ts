@@ -109,7 +109,10 @@ async function enqueueRun(
   const scheduled_for = new Date(slot_ms).toISOString()
   try {
     await enqueueJob(db, {
-      ...{ project_id, kind: retentionKind, params: { scheduled_for }, clock },
+      project_id,
+      kind: retentionKind,
+      params: { scheduled_for },
+      clock,
       requested_by: 'schedule',
       exclusive_key: retentionKind,
       once_key: `${retentionKind} ${scheduled_for.slice(0, 10)}`,

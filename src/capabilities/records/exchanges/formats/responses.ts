@@ -88,7 +88,10 @@ function addItem(parts: AnswerParts, item: JsonObject, answered: ReadonlySet<str
   } else if (type === 'mcp_approval_request') {
     const given = argumentsText(item['arguments'])
     parts.approvals.push({
-      ...{ id: textFrom(item['id']), type, name: textFrom(item['name']), arguments: given },
+      id: textFrom(item['id']),
+      type,
+      name: textFrom(item['name']),
+      arguments: given,
     })
   } else if (isForClient(item, type, answered)) parts.calls.push(callFrom(item, type))
   else if (type.endsWith('_call') || type === 'mcp_list_tools' || type === 'program') {

@@ -90,9 +90,7 @@ export function exchangeToObservation(
   const response_id = columnText(answer.id, column_chars_max)
   const tool_calls = toolCallsOf(answer)
   const answer_text = textFrom(objectFrom(answer.choices[0]?.message)?.['content'])
-  const task = findCallTask({
-    ...{ facts, body: request.parsed, response_id, tool_calls, answer_text },
-  })
+  const task = findCallTask({ facts, body: request.parsed, response_id, tool_calls, answer_text })
   return {
     ...identityOf(facts, task),
     ...times,

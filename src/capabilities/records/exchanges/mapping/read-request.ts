@@ -48,7 +48,9 @@ export function readRequest(
   if (format !== undefined) {
     const asked = format.readRequest(parsed)
     return {
-      ...{ parsed, text, asked: asked.input },
+      parsed,
+      text,
+      asked: asked.input,
       model: columnText(asked.model || path_model, model_chars_max),
       input: asked.input === undefined ? '' : jsonText(asked.input),
       tool_results: asked.tool_results.slice(-maxToolResults).map(({ tool_call_id, content }) => {

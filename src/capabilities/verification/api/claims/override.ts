@@ -55,7 +55,9 @@ export function overrideClaim(deps: VerificationRoutesDeps): Route {
       const { trace_start } = await requireRun(db, { ...claim })
       const override = await changeVerdict(deps, claim, (trx) =>
         putOverride(trx, {
-          ...{ ...body, claim, trace_start },
+          ...body,
+          claim,
+          trace_start,
           created_at: new Date(clock.now_ms()),
           created_by: requesterOf(caller),
         }),

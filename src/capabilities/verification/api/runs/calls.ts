@@ -1,7 +1,6 @@
 import { z } from 'zod'
 import { dollarsFrom } from '../../../../kernel/dollars.ts'
-import { totalExactMax } from '../../../../kernel/pages.ts'
-import { idAfter, idPage, idPageQuery } from '../../../../model/id-pages.ts'
+import { idPage, idPageAfter, idPageQuery, pageFields } from '../../../../model/id-pages.ts'
 import { dollarsSchema, record } from '../../../../model/named-schemas.ts'
 import { defineRoute, type Route } from '../../../../platform/http/index.ts'
 import { callsOf, countCalls, type StoredCall } from '../../runs/claims-store.ts'
@@ -45,19 +44,17 @@ export function listVerificationCalls({ db }: VerificationRoutesDeps): Route {
     query: z.strictObject(idPageQuery),
     reply: record('VerificationCallList', {
       calls: z.array(callSchema),
-      total: z.int().nonnegative(),
-      total_is_exact: z.literal(false).optional(),
-      next_cursor: z.string().nullable(),
+      ...pageFields,
     }),
     errors: ['verification_run_not_found', 'invalid_cursor', 'store_unavailable'],
     handle: async ({ params, query: { limit, cursor }, caller: { project_id } }) => {
       const run = await requireRun(db, { project_id, run_id: params.run_id })
       const list = `calls ${run.id}`
       const key = { project_id, run_id: run.id }
-      const after = idAfter(list, cursor)
+      const { count_max, ...bounds } = idPageAfter(list, { limit, cursor })
       const [rows, counted] = await Promise.all([
-        callsOf(db, key, { after, limit: limit + 1 }),
-        countCalls(db, key, totalExactMax + 1),
+        callsOf(db, key, bounds),
+        countCalls(db, key, count_max),
       ])
       const { items, info } = idPage({ rows, counted }, { list, limit, idOf: ({ id }) => id })
       return { calls: items.map(toReply), ...info }

@@ -7,7 +7,7 @@ import {
   invalidCursor,
   pageInfo,
 } from '../../../../kernel/pages.ts'
-import { idPageQuery } from '../../../../model/id-pages.ts'
+import { idPageQuery, pageFields } from '../../../../model/id-pages.ts'
 import { expected, textParameter } from '../../../../model/list-query.ts'
 import { record } from '../../../../model/named-schemas.ts'
 import { defineRoute, type Route } from '../../../../platform/http/index.ts'
@@ -47,9 +47,7 @@ export function listTraceClaims(deps: VerificationRoutesDeps): Route {
     reply: record('VerifiedClaimList', {
       run_id: z.uuid().nullable().describe('Run of the claims; null without a verified run.'),
       claims: z.array(claimSchema),
-      total: z.int().nonnegative(),
-      total_is_exact: z.literal(false).optional(),
-      next_cursor: z.string().nullable(),
+      ...pageFields,
     }),
     errors: [
       'trace_not_found',

@@ -122,7 +122,7 @@ async function newestVerified(
   trace: TraceKey,
   before: string | undefined,
 ): Promise<Run | undefined> {
-  const runs = await listRuns(db, trace, { before, limit: runs_max })
+  const runs = await listRuns(db, trace, { after: before, limit: runs_max })
   return runs.find(({ state }) => state === 'verified')
 }
 

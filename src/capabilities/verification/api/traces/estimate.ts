@@ -72,7 +72,10 @@ export function estimateVerification(deps: VerificationRoutesDeps): Route {
       const verifiers = chosen.map((one) => estimate(deps.verifiers, one, claims))
       const nano = verifiers.reduce((sum, { nano_dollars }) => sum + nano_dollars, 0n)
       return {
-        ...{ trace_id, claims, gaps, error: fault },
+        trace_id,
+        claims,
+        gaps,
+        error: fault,
         calls: verifiers.reduce((sum, { calls }) => sum + calls, 0),
         cost_usd_max: dollarsFrom(nano),
         verifiers: verifiers.map(({ nano_dollars, ...one }) => ({

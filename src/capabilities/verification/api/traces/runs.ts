@@ -1,6 +1,5 @@
 import { z } from 'zod'
-import { totalExactMax } from '../../../../kernel/pages.ts'
-import { idAfter, idPage, idPageQuery } from '../../../../model/id-pages.ts'
+import { idPage, idPageAfter, idPageQuery, pageFields } from '../../../../model/id-pages.ts'
 import { record } from '../../../../model/named-schemas.ts'
 import { defineRoute, type Route } from '../../../../platform/http/index.ts'
 import { tracePath } from '../../../traces/index.ts'
@@ -13,9 +12,7 @@ import { runSchema, toRunReply } from '../run-reply.ts'
 /** Fields of a reply with a page of runs. */
 export const runPageFields = {
   runs: z.array(runSchema).describe('Runs in any state, newest first.'),
-  total: z.int().nonnegative(),
-  total_is_exact: z.literal(false).optional(),
-  next_cursor: z.string().nullable(),
+  ...pageFields,
 }
 
 /** GET /api/v1/verification/traces/{trace_id}/runs: the runs of a trace, newest first. */
@@ -46,10 +43,10 @@ export async function readRunPage(
   filter: RunFilter,
   { list, limit, cursor }: { list: string; limit: number; cursor?: string | undefined },
 ) {
-  const before = idAfter(list, cursor)
+  const { count_max, ...bounds } = idPageAfter(list, { limit, cursor })
   const [rows, counted] = await Promise.all([
-    listRuns(db, filter, { before, limit: limit + 1 }),
-    countRuns(db, filter, totalExactMax + 1),
+    listRuns(db, filter, bounds),
+    countRuns(db, filter, count_max),
   ])
   const { items, info } = idPage({ rows, counted }, { list, limit, idOf: ({ id }) => id })
   return { runs: items.map(toRunReply), ...info }

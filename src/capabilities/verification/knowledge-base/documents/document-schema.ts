@@ -109,7 +109,9 @@ export async function prepareDocument(
     throw problem('knowledge_base_full', { detail })
   }
   return {
-    ...{ ...body, title, indexed },
+    ...body,
+    title,
+    indexed,
     project_id: caller.project_id,
     digest: createHash('sha256').update(content).digest('hex'),
     bytes: Buffer.byteLength(content),

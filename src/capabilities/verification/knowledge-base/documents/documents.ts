@@ -1,6 +1,5 @@
 import { z } from 'zod'
-import { totalExactMax } from '../../../../kernel/pages.ts'
-import { idAfter, idPage, idPageQuery } from '../../../../model/id-pages.ts'
+import { idPage, idPageAfter, idPageQuery, pageFields } from '../../../../model/id-pages.ts'
 import { textParameter } from '../../../../model/list-query.ts'
 import { record } from '../../../../model/named-schemas.ts'
 import { defineRoute, type Route } from '../../../../platform/http/index.ts'
@@ -53,17 +52,15 @@ export function listDocuments({ db }: KnowledgeDeps): Route {
     query: listQuery,
     reply: record('DocumentList', {
       documents: z.array(documentSchema),
-      total: z.int(),
-      total_is_exact: z.literal(false).optional(),
-      next_cursor: z.string().nullable(),
+      ...pageFields,
     }),
     errors: ['invalid_cursor', 'store_unavailable'],
     handle: async ({ query: { limit, cursor, name }, caller: { project_id } }) => {
       const list = `documents ${name ?? ''}`
-      const before = idAfter(list, cursor)
+      const { count_max, ...bounds } = idPageAfter(list, { limit, cursor })
       const [rows, counted] = await Promise.all([
-        selectDocuments(db, { project_id, name, before, limit: limit + 1 }),
-        countDocuments(db, { project_id, name, limit: totalExactMax + 1 }),
+        selectDocuments(db, { project_id, name, ...bounds }),
+        countDocuments(db, { project_id, name, limit: count_max }),
       ])
       const page = idPage({ rows, counted }, { list, limit, idOf: ({ id }) => id })
       return { documents: page.items.map(toDocument), ...page.info }

@@ -31,10 +31,10 @@ export type DocumentFilter = { project_id: string; name: string | undefined }
 /** Returns a page of documents, newest first. */
 export function selectDocuments(
   db: KnowledgeDb,
-  { before, limit, ...filter }: DocumentFilter & { before: string | undefined; limit: number },
+  { after, limit, ...filter }: DocumentFilter & { after: string | undefined; limit: number },
 ): Promise<StoredDocument[]> {
   const rows = filtered(db, filter).selectAll().orderBy('id', 'desc').limit(limit)
-  return (before === undefined ? rows : rows.where('id', '<', before)).execute()
+  return (after === undefined ? rows : rows.where('id', '<', after)).execute()
 }
 
 /** Counts documents up to a limit. */

@@ -41,7 +41,9 @@ export function createOrderHits(
   const embed = async (texts: readonly string[], signal: AbortSignal) => {
     const call = {
       key: `embed ${hash('sha256', JSON.stringify(texts))}`,
-      ...{ verifier: 'kb' as const, model, nano_dollars_max: embedder.estimate(texts) },
+      verifier: 'kb' as const,
+      model,
+      nano_dollars_max: embedder.estimate(texts),
       send: async (sending: AbortSignal) => {
         const { vectors, input_tokens, nano_dollars } = await embedder.embed(texts, sending)
         return { reply: { vectors }, input_tokens, output_tokens: null, nano_dollars }

@@ -1,6 +1,5 @@
 import { z } from 'zod'
-import { totalExactMax } from '../../../../kernel/pages.ts'
-import { idAfter, idPage, idPageQuery } from '../../../../model/id-pages.ts'
+import { idPage, idPageAfter, idPageQuery, pageFields } from '../../../../model/id-pages.ts'
 import { isStorable, textParameter } from '../../../../model/list-query.ts'
 import { record } from '../../../../model/named-schemas.ts'
 import { defineRoute, type Route } from '../../../../platform/http/index.ts'
@@ -108,18 +107,16 @@ export function listFacts({ db }: KnowledgeDeps): Route {
     query: listQuery,
     reply: record('FactList', {
       facts: z.array(factSchema),
-      total: z.int(),
-      total_is_exact: z.literal(false).optional(),
-      next_cursor: z.string().nullable(),
+      ...pageFields,
     }),
     errors: ['invalid_cursor', 'store_unavailable'],
     handle: async ({ query: { limit, cursor, subject, attribute }, caller: { project_id } }) => {
       const filter = { project_id, subject, attribute }
       const list = `facts ${JSON.stringify([subject, attribute])}`
-      const before = idAfter(list, cursor)
+      const { count_max, ...bounds } = idPageAfter(list, { limit, cursor })
       const [rows, counted] = await Promise.all([
-        selectFacts(db, { ...filter, before, limit: limit + 1 }),
-        countFacts(db, { ...filter, limit: totalExactMax + 1 }),
+        selectFacts(db, { ...filter, ...bounds }),
+        countFacts(db, { ...filter, limit: count_max }),
       ])
       const page = idPage({ rows, counted }, { list, limit, idOf: ({ id }) => id })
       return { facts: page.items.map(toFact), ...page.info }

@@ -68,10 +68,10 @@ export type FactFilter = {
 /** Returns a page of facts, newest first. */
 export function selectFacts(
   db: KnowledgeDb,
-  { before, limit, ...filter }: FactFilter & { before: string | undefined; limit: number },
+  { after, limit, ...filter }: FactFilter & { after: string | undefined; limit: number },
 ): Promise<StoredFact[]> {
   const rows = filtered(db, filter).selectAll().orderBy('id', 'desc').limit(limit)
-  return (before === undefined ? rows : rows.where('id', '<', before)).execute()
+  return (after === undefined ? rows : rows.where('id', '<', after)).execute()
 }
 
 /** Counts facts up to a limit. */

@@ -75,7 +75,9 @@ async function citePassage(
   if (chunk === undefined) throw new Error('a passage of another part')
   const { document_id, version, name, document_digest: digest } = chunk
   const evidence = {
-    ...{ kind: 'document' as const, source: name, digest },
+    kind: 'document' as const,
+    source: name,
+    digest,
     document: { document_id, version },
   }
   const mapped = await readSource(chunk)

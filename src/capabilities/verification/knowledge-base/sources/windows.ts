@@ -54,7 +54,10 @@ function toPart(stored: readonly StoredChunk[]): DocumentPart {
     sentences.push(...own.map(([start, end]): Range => [at + start, at + end]))
     headers.push(...own.map(() => chunk.context))
     chunks.push({
-      ...{ id: String(chunk.id), text: chunk.text, context: chunk.context, digest: chunk.digest },
+      id: String(chunk.id),
+      text: chunk.text,
+      context: chunk.context,
+      digest: chunk.digest,
       at: [at, at + chunk.text.length],
       sentences: [from, sentences.length],
     })
