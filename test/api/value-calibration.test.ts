@@ -1,7 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { openValueCalibration } from '../../src/capabilities/verification/index.ts'
 import { readValueRecord } from '../../src/capabilities/verification/trust/value-calibration-store.ts'
-import { newId } from '../../src/kernel/ids.ts'
 import { insertFinding } from '../support/findings.ts'
 import { type InsightApi, noon_ms, openInsightApi, personOf } from '../support/insight-api.ts'
 
