@@ -148,7 +148,7 @@ function findWrongOption(call: CallInDialogue): LostNeed | undefined {
 const isHedged =
   /\?$|\b(?:if|or|nice|ideally|prefer\w*|rather|possible|no need|need no|don't (?:need|mind|care)|not? necessarily|isn't|wasn't|last|about|around|was|were|friend|oder|vielleicht|am liebsten|de préférence)\b/i
 const strict =
-  /\b(?:must\w*|only|never|allerg\w+|can't|cannot|need\w*|has to|have to|absolutely|not more|no more|at most|maximum|don't|without|insist|require\w*|muss|nur|kann|höchstens|kein\w*|ohne|seulement|sans|il faut|solo|sin|debe)\b/i
+  /\b(?:must\w*|only|never|allerg\w+|can.t|cannot|need\w*|has to|have to|absolutely|not more|no more|at most|maximum|don.t|without|insist|require\w*|muss|nur|kann|höchstens|kein\w*|ohne|seulement|sans|il faut|solo|sin|debe)\b/i
 
 function findClash(quote: string, chosen: Option, others: readonly Option[]): string | undefined {
   const limit = readLimit(quote) ?? Number.POSITIVE_INFINITY
