@@ -145,7 +145,7 @@ describe('the client of OpenAI', () => {
       /^multipart\/form-data; boundary=/,
     )
     const metrics = (await proxy.metrics.expose()).body
-    expect(metrics).toMatch(/_seconds_count\{[^}]*endpoint="files"[^}]*\} 4/)
+    expect(metrics).toMatch(/_calls_total\{[^}]*endpoint="files"[^}]*\} 4/)
     expect(proxy.exchanges).toEqual([])
   })
 })

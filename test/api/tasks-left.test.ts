@@ -64,7 +64,7 @@ test.each(['timeline', 'tool-calls'])(
     socket.write(`GET ${path} HTTP/1.1\r\nhost: x\r\nx-api-key: ${key}\r\n\r\n`)
     await eventually('the read', () => reads.length === 1)
     socket.destroy()
-    const left = `route="/api/v1/tasks/:task_id/${name}",status="499"`
+    const left = '{tag="tasks",status="499"} 1'
     await eventually('the status', async () => (await metrics.expose()).body.includes(left))
     expect(reads[0]?.aborted).toBe(true)
     expect((await metrics.expose()).body).not.toContain('status="500"')
