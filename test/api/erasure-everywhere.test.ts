@@ -376,18 +376,27 @@ test('an erasure of another project removes no row from a restore', async () => 
 
 /** Checks after each insert of a restore, until it is disposed. */
 function insertsOf(look: () => Promise<Record<string, number>>) {
-  const { columnar } = api
-  const { insertParquet } = columnar
   const seen: Record<string, number>[] = []
-  columnar.insertParquet = async (...asked) => {
-    await insertParquet(...asked)
+  const restore = aroundInserts(async (insert) => {
+    await insert()
     seen.push(await look())
+  })
+  return { seen, [Symbol.asyncDispose]: async () => restore() }
+}
+
+/** Runs something around each insert of a file, until the returned function is called. */
+function aroundInserts(around: (insert: () => Promise<void>) => Promise<void>): () => void {
+  const { columnar } = api
+  const { ofProject } = columnar
+  columnar.ofProject = (project) => {
+    const statements = ofProject(project)
+    return {
+      ...statements,
+      insertParquet: (...asked) => around(() => statements.insertParquet(...asked)),
+    }
   }
-  return {
-    seen,
-    [Symbol.asyncDispose]: async () => {
-      columnar.insertParquet = insertParquet
-    },
+  return () => {
+    columnar.ofProject = ofProject
   }
 }
 
@@ -443,14 +452,12 @@ test.each(quarterOf(moments))(
 test('an erasure waits for a file that is being inserted, and then hides its rows', async () => {
   const { project, hers } = await projectWithRecords()
   const archive = await desk.archive(project, { ...window, kinds: ['traces', 'events'] })
-  const { columnar } = api
-  const { insertParquet } = columnar
   const [reached, goOn] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
-  columnar.insertParquet = async (...asked) => {
+  const stopWaiting = aroundInserts(async (insert) => {
     reached.resolve()
     await goOn.promise
-    return insertParquet(...asked)
-  }
+    await insert()
+  })
   let is_hidden = false
   const { erasure: slices } = desk.restored
   const watched: ErasureTarget = {
@@ -479,7 +486,7 @@ test('an erasure waits for a file that is being inserted, and then hides its row
     expect(job).toMatchObject({ state: 'succeeded', error: null, result: { erased_rows: 3 } })
   } finally {
     goOn.resolve()
-    columnar.insertParquet = insertParquet
+    stopWaiting()
   }
   const left = await stored(project, hers)
   expect(left).toEqual(none(left))
