@@ -12,6 +12,7 @@ export {
 export { findAnsweredQuestions, toQuestionDraft } from './answered-questions.ts'
 export { findSlips, type Slip } from './argument-slips.ts'
 export { type CallFault, faultOfCall, hasSucceeded, isQuota } from './call-fault.ts'
+export { isChange, isToolOf, mayHaveDone, readRequest } from './claimed-tools.ts'
 export { findViolation, type Violation } from './declared-schema.ts'
 export {
   type Answer,
@@ -30,6 +31,11 @@ export {
   toLoopDraft,
 } from './drafts.ts'
 export { reportOfFailure } from './failure-reports.ts'
+export {
+  type Contradiction,
+  findArgumentContradictions,
+  findContradictions,
+} from './find-contradictions.ts'
 export {
   callOf,
   countTimes,

@@ -4,8 +4,11 @@ import type { Detector, FindingDraft, MemoryEntry, WorkBudget } from '../../cont
 import {
   type Answer,
   answerTextOf,
+  type Contradiction,
   type Dialogue,
   factValueOf,
+  findArgumentContradictions,
+  findContradictions,
   findSlips,
   mentions,
   ownVoiceOf,
@@ -17,11 +20,6 @@ import {
   toContextDraft,
 } from '../../facts/index.ts'
 import type { Message, TaskRun } from '../../reconstruction/index.ts'
-import {
-  type Contradiction,
-  findArgumentContradictions,
-  findContradictions,
-} from './find-contradictions.ts'
 
 const settings = z.strictObject({})
 

@@ -15,10 +15,14 @@ import {
   argumentsOf,
   callOf,
   cutText,
+  isChange,
+  isToolOf,
+  mayHaveDone,
   natureOfTool,
   noWaste,
   placesOfSteps,
   placesOfUses,
+  readRequest,
   remember,
   toFailureDraft,
   turnsOf,
@@ -26,7 +30,6 @@ import {
   wordsOfTool,
 } from '../../facts/index.ts'
 import type { Step, TaskRun, ToolUse } from '../../reconstruction/index.ts'
-import { isChange, isToolOf, mayHaveDone, readRequest } from './claimed-tools.ts'
 
 const settings = z.strictObject({})
 

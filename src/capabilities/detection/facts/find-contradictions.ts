@@ -1,14 +1,12 @@
-import type { MemoryEntry } from '../../contract.ts'
+import { findPhrase, mentions, sentencesOf } from '../../provenance/text/index.ts'
+import type { MemoryEntry } from '../contract.ts'
 import {
   type FactValue,
   factKey,
   factValueOf,
-  findPhrase,
   isCompatible,
-  mentions,
   readValue,
-  sentencesOf,
-} from '../../facts/index.ts'
+} from './statements/values.ts'
 
 /** A value in an answer or a call that contradicts a stated one. */
 export type Contradiction = { fact: MemoryEntry; claimed: FactValue; sentence: string }

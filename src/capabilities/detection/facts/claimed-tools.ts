@@ -1,12 +1,7 @@
-import { type DoneClaim, isChangeVerb, verbsLike } from '../../../provenance/text/index.ts'
-import {
-  effectOfTool,
-  isReadingName,
-  natureOfTool,
-  toTokenSet,
-  wordsOfTool,
-} from '../../facts/index.ts'
-import type { Step, TaskRun, ToolUse } from '../../reconstruction/index.ts'
+import { type DoneClaim, isChangeVerb, toTokenSet, verbsLike } from '../../provenance/text/index.ts'
+import type { Step, TaskRun, ToolUse } from '../reconstruction/index.ts'
+import { effectOfTool, isReadingName, natureOfTool } from './tool-effect.ts'
+import { wordsOfTool } from './tool-words.ts'
 
 const stem_chars = 5
 
