@@ -1,7 +1,6 @@
 /** The front door of the facts: everything that detectors and later rooms read of a run. */
 
 export {
-  findPhrase,
   getJaccard,
   mentions,
   ownVoiceOf,
@@ -74,10 +73,7 @@ export { lifts } from './statements/releases.ts'
 export { isAbout } from './statements/supersede.ts'
 export {
   type FactValue,
-  factKey,
   factValueOf,
-  isCompatible,
-  readValue,
 } from './statements/values.ts'
 export { createWorldClock, type StepFacts, stepsOf, stretchesOf } from './steps.ts'
 export {
