@@ -185,6 +185,8 @@ test('a call with an end in the future counts when it becomes known', async () =
 })
 
 test('the sums of minutes follow a call that is sent again with another end', async () => {
+  // A row that is stored minutes after its end counts when it is stored, so the end is of now.
+  const recent_ms = Math.floor(Date.now() / minute_ms) * minute_ms - 3 * minute_ms
   const project_id = newId()
   const signal = new AbortController().signal
   const settings = { ...refreshDefaults, signal }
@@ -196,7 +198,7 @@ test('the sums of minutes follow a call that is sent again with another end', as
     },
   })
   const slots = [-20, -1].map((minutes) => ({
-    ...{ rule_id: 'r', rule, end_ms: end_ms + minutes * minute_ms },
+    ...{ rule_id: 'r', rule, end_ms: recent_ms + minutes * minute_ms },
   }))
   const totals = async () => {
     const measured = await openSignals(stores.options).measure({ project_id, slots, lag_ms: 0 })
@@ -205,17 +207,17 @@ test('the sums of minutes follow a call that is sent again with another end', as
       return sample?.kind === 'burn_rate' ? sample.tiers[0]?.short.total : undefined
     })
   }
-  const start_time = BigInt(end_ms - 30 * minute_ms) * 1_000_000n
+  const start_time = BigInt(recent_ms - 30 * minute_ms) * 1_000_000n
   const sent = (minutes: number) => {
-    const end_time = BigInt(end_ms + minutes * minute_ms - 1) * 1_000_000n
+    const end_time = BigInt(recent_ms + minutes * minute_ms - 1) * 1_000_000n
     const stored_ms = Date.now()
     const row = observationOf({ project_id, observation_id: 'one', start_time, end_time })
     return insert({ ...row, message_id: newId(), stored_ms })
   }
-  await insert(callOf(project_id, { ended_ms: end_ms - 300 * minute_ms, length_ms: 1 }))
-  const first = BigInt(end_ms - 20 * minute_ms - 1) * 1_000_000n
+  await insert(callOf(project_id, { ended_ms: recent_ms - 300 * minute_ms, length_ms: 1 }))
+  const first = BigInt(recent_ms - 20 * minute_ms - 1) * 1_000_000n
   const row = observationOf({ project_id, observation_id: 'one', start_time, end_time: first })
-  await insert({ ...row, stored_ms: end_ms - 20 * minute_ms })
+  await insert({ ...row, stored_ms: recent_ms - 20 * minute_ms })
   // The sums are complete up to five minutes ago.
   expect(await refresh()).toBe(2)
   expect(await totals()).toEqual([1, 0])
