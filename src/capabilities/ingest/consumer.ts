@@ -103,7 +103,8 @@ function consumeOptions(
     kind,
     batch_messages_max: settings.batch_messages_max,
     batch_bytes_max: settings.batch_bytes_max,
-    batch_wait_ms: () => wait.ms,
+    // A batch is acknowledged after it waited and was stored.
+    batch_wait_ms: () => Math.min(wait.ms, settings.ack_wait_ms / 4),
     ack_wait_ms: settings.ack_wait_ms,
     attempts_max: settings.attempts_max,
     backoff_ms_min: settings.retry_delay_ms,
