@@ -243,6 +243,21 @@ test('a policy that changed before the next start holds for what is recovered', 
   expect(second.entries.map(({ rejected }) => rejected)).toEqual([{ sampled: 1 }])
 })
 
+test('a call that is too large for the queue does not count as published', async () => {
+  const folder = join(parent, 'too large')
+  const killed = await open(folder)
+  const first = recorderOf({ journal: killed, publish: () => new Promise(() => undefined) })
+  const answered = Promise.withResolvers<void>()
+  first.recorder.record(exchangeOf('one'), () => answered.resolve())
+  await answered.promise
+  killed.close()
+  const second = recorderOf({ journal: await open(folder), message_bytes_max: 1 })
+  await eventually('it is forgotten', async () => (await leftIn(folder)).length === 0)
+  const metrics = (await second.metrics.expose()).body
+  expect(metrics).toContain('looptrace_proxy_journal_recovered_total{result="too_large"} 1')
+  expect(metrics).not.toContain('looptrace_proxy_journal_recovered_total{result="published"}')
+})
+
 test('recovered calls keep their content: they wait while their policy cannot be read', async () => {
   const folder = join(parent, 'unknown')
   const killed = await open(folder)

@@ -65,7 +65,12 @@ export function startRecovery(
 }
 
 /** Counts of the calls of an earlier process, by result. */
-type RecoveredCalls = { published: number; refused: number; unreadable: number }
+type RecoveredCalls = {
+  published: number
+  refused: number
+  unreadable: number
+  too_large: number
+}
 
 /** Frames of the journal are not compressed. */
 const decompressed_bytes_max = 0
@@ -81,7 +86,7 @@ async function recoverCalls(
   options: RecoverOptions,
   signal: AbortSignal,
 ): Promise<RecoveredCalls | undefined> {
-  const calls: RecoveredCalls = { published: 0, refused: 0, unreadable: 0 }
+  const calls: RecoveredCalls = { published: 0, refused: 0, unreadable: 0, too_large: 0 }
   for (const message of messages) {
     const exchanges = readExchanges(message, options.logger)
     if (exchanges === undefined) calls.unreadable += 1
@@ -114,9 +119,7 @@ async function recover(
   const policy = await readPolicy(project_id, options, message.signal)
   if (policy?.is_unknown) return false
   if (policy === undefined || policy.keeps_all) {
-    if (!(await publishMessage(message, options))) return false
-    calls.published += exchanges.length
-    return true
+    return publishMessage(message, options, calls)
   }
   // The policy has changed since.
   for (const exchange of exchanges) {
@@ -144,22 +147,34 @@ async function readPolicy(
   }
 }
 
-async function publishMessage(message: ReadMessage, options: RecoverOptions): Promise<boolean> {
+/** Resolves with false when the signal ended it. */
+async function publishMessage(
+  message: ReadMessage,
+  options: RecoverOptions,
+  calls: RecoveredCalls,
+): Promise<boolean> {
   const { id, subject, exchanges, signal } = message
-  if (message.data.length <= options.message_bytes_max) return publishUntilDurable(message, options)
+  if (message.data.length <= options.message_bytes_max) {
+    return publishUntilDurable(message, options, calls)
+  }
   for (const [at, exchange] of exchanges.entries()) {
     const compressed = await compressToFit(exchange, options.message_bytes_max)
-    if (compressed === undefined) continue
+    if (compressed === undefined) {
+      calls.too_large += 1
+      continue
+    }
     const own = exchanges.length === 1 ? id : derivedId(id, String(at))
     const part = { id: own, subject, data: compressed, exchanges: [exchange], signal }
-    if (!(await publishUntilDurable(part, options))) return false
+    if (!(await publishUntilDurable(part, options, calls))) return false
   }
   return true
 }
 
+/** Resolves with false when the signal ended it. */
 async function publishUntilDurable(
   { id, subject, data, exchanges, signal }: ReadMessage,
   options: RecoverOptions,
+  counts: RecoveredCalls,
 ): Promise<boolean> {
   const { publish, retry = defaultRetry, logger } = options
   const message = { id, subject, data }
@@ -168,10 +183,12 @@ async function publishUntilDurable(
     if (failure === undefined) {
       const calls = exchanges.map(({ facts }) => toLedgerRequest(facts))
       options.onAccepted?.(calls.map((call) => acceptedEntry(call, message.id, 1)))
+      counts.published += exchanges.length
       return true
     }
     if (failure instanceof MessageTooLarge) {
       logger.error({ err: failure }, 'a call in the journal is too large for the queue')
+      counts.too_large += exchanges.length
       return true
     }
     await sleep(backOff(pause, attempt), signal)
