@@ -10,7 +10,7 @@ ifeq ($(DEMO),0)
 run: export LOOPTRACE_DEMO := false
 endif
 run: node_modules/.installed console
-	@exec $(NODE) src/main.ts all
+	@MALLOC_MMAP_THRESHOLD_=131072 exec $(NODE) src/main.ts all
 
 # Builds the console, if its sources are newer than the last build.
 CONSOLE := console/dist/index.html

@@ -71,7 +71,8 @@ function drainText(drain: DrainFacts): string {
   const line = (party: keyof typeof cpu_us) => `| ${party} | ${cpu_us[party].toFixed(1)} |`
   return `${thousands(observations)} observations (${rows_per_observation.toFixed(2)} rows each, with their traces and correlations)
 wait in nats-server; the warm \`worker\` role, the only process of ours on processor 0, drains them into the embedded
-ClickHouse and PostgreSQL on processor 1: ${thousands(per_s)} observations a second overall.
+ClickHouse and PostgreSQL on processor 1: ${thousands(per_s)} observations a second overall. Detection has 1 % of the
+worker's time.
 
 | process | µs an observation |
 |---|---|
@@ -100,7 +101,8 @@ function steadyText({
 ${thousands(sustained_per_s)} spans a second together; then ${thousands(sent_per_s)} a second are sent for ${minutes} min.
 
 From the end of a span to its row being stored: p50 **${lag_s.p50.toFixed(2)} s**, p99 **${lag_s.p99.toFixed(2)} s**
-(from the worker's histogram, interpolated within its buckets); goal p99 ≤ 2 s.
+(from the worker's histogram, interpolated within its buckets); goal p99 ≤ 2 s. Detection has a quarter of the worker's
+time, the default; it analyses new tasks as long as it has time, so part of the cost of all processes is its own.
 
 | process | µs a span | memory in MB (PSS), at the start and after each tenth |
 |---|---|---|

@@ -25,6 +25,8 @@ export type SteadyFacts = {
 const requestSpans = 20 * traceSpans
 const connections = 8
 const load = 0.7
+/** The product's default. */
+const detection_percent = 25
 const flood_ms = 10_000
 const readings = 10
 const poll_ms = 100
@@ -32,10 +34,11 @@ const polls_max = 3_000
 
 /**
  * Floods the whole path for a while and measures how long storing takes; then sends 70 % of that
- * rate steadily. Both roles are on processor 0; servers and load on processor 1.
+ * rate steadily. Both roles are on processor 0; servers and load on processor 1. Detection runs as by
+ * default, for the new tasks that it has time for.
  */
 export async function measureSteady(minutes: number): Promise<SteadyFacts> {
-  await using cluster = await startEdge()
+  await using cluster = await startEdge(detection_percent)
   await cluster.worker.start()
   await pin(cluster.worker.pid, 0)
   const senders = Array.from({ length: connections }, () => httpSender(cluster, 'protobuf'))

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { observationOf } from '../../../../test/support/observations.ts'
 import type { ObservationStore } from '../../storage/index.ts'
-import { readContents } from './content-chunks.ts'
+import { createChunks, readContents } from './content-chunks.ts'
 
 const project_id = '0198c0de-0000-7000-8000-00000000000a'
 const calls = ['a', 'b', 'c'].map((observation_id, index) =>
@@ -44,4 +44,20 @@ test('stops reading after the caller disconnected', async () => {
   const asked = { rows, signal: caller.signal }
   await expect(readContents(store, project_id, asked)).rejects.toThrow('gone')
   expect(read).toEqual(['a'])
+})
+
+test('the first rows of a project tell how many of the next ones are read at once', () => {
+  const unknown = Array.from({ length: 100 }, () => ({ body_bytes: 0 }))
+  const sizesOf = (project: string) => {
+    const chunks = createChunks(project)
+    return [...chunks.split(unknown, (row) => row)].map((chunk) => chunk.length)
+  }
+  const learn = (...bodies: number[]) =>
+    createChunks('p').learn(bodies.map((length) => observationOf({ project_id, input: 'x'.repeat(length) })))
+  expect(sizesOf('p')[0]).toBe(4)
+  learn(100, 200)
+  expect(sizesOf('p')).toEqual([100])
+  expect(sizesOf('another')[0]).toBe(4)
+  learn(...Array.from({ length: 9 }, () => 100), 2_000_000)
+  expect(sizesOf('p')[0]).toBe(2)
 })

@@ -1,3 +1,4 @@
+import { BoundedCache } from '../../../kernel/bounded-cache.ts'
 import type { Observation } from '../../../model/observation.ts'
 import {
   identities_max,
@@ -8,23 +9,25 @@ import { addEventContents } from './event-contents.ts'
 
 /** Approximate bytes of bodies per statement. */
 const chunk_bytes = 1024 * 1024
-/** Assumed size of an unknown body, as of spans, until the first bodies are read. */
+/** Assumed size of an unknown body, as of spans, until the project's first bodies are read. */
 const bodyGuessBytes = 256 * 1024
 const minBodyGuessBytes = 4 * 1024
 
 /** Bytes of an observation's bodies; 0 if unknown. */
 type Sized = { body_bytes: number }
 
-/** Splits observations into chunks whose bodies one statement reads: up to some bytes. */
-export function createChunks(bytes_max = chunk_bytes) {
-  let guess_bytes = bodyGuessBytes
+/** Assumed size of the unknown bodies of a project, by those that this process read last. */
+const guesses = new BoundedCache<string, number>(10_000)
+
+/** Splits observations of a project into chunks whose bodies one statement reads: up to some bytes. */
+export function createChunks(project_id: string, bytes_max = chunk_bytes) {
   return {
     /** Yields chunks; the size of unknown bodies may be learned between two of them. */
     *split<Item>(items: readonly Item[], sizeOf: (item: Item) => Sized): Generator<Item[]> {
       let chunk: Item[] = []
       let bytes = 0
       for (const item of items) {
-        const size_bytes = sizeOf(item).body_bytes || guess_bytes
+        const size_bytes = sizeOf(item).body_bytes || (guesses.get(project_id) ?? bodyGuessBytes)
         if (chunk.length > 0 && (bytes + size_bytes > bytes_max || isFull(chunk))) {
           yield chunk
           chunk = []
@@ -36,7 +39,7 @@ export function createChunks(bytes_max = chunk_bytes) {
       if (chunk.length > 0) yield chunk
     },
     learn(rows: readonly Observation[]): void {
-      guess_bytes = Math.max(minBodyGuessBytes, getAverageBody(rows))
+      if (rows.length > 0) guesses.set(project_id, guessBody(rows))
     },
   }
 }
@@ -45,9 +48,11 @@ function isFull(chunk: readonly unknown[]): boolean {
   return chunk.length >= identities_max
 }
 
-function getAverageBody(rows: readonly Observation[]): number {
-  const bytes = rows.reduce((sum, { input, output }) => sum + input.length + output.length, 0)
-  return bytes / Math.max(1, rows.length)
+/** Where sizes differ much, the next bodies may be among the large ones. */
+function guessBody(rows: readonly Observation[]): number {
+  const sizes = rows.map(({ input, output }) => input.length + output.length)
+  const average = sizes.reduce((sum, size) => sum + size, 0) / sizes.length
+  return Math.max(minBodyGuessBytes, average, Math.max(...sizes) / 4)
 }
 
 /**
@@ -59,7 +64,7 @@ export async function readContents(
   project_id: string,
   { rows, signal }: { rows: readonly (ObservationIdentity & Sized)[]; signal: AbortSignal },
 ): Promise<Observation[]> {
-  const chunks = createChunks()
+  const chunks = createChunks(project_id)
   const contents: Observation[] = []
   for (const chunk of chunks.split(rows, (row) => row)) {
     signal.throwIfAborted()

@@ -88,3 +88,40 @@ test.each(chunkSizes)(
     }
   },
 )
+
+test('new tasks are read together, and beside them one that has to be read anew', async () => {
+  const tasks = Array.from({ length: 20 }, (_, index) => `task-${index}`)
+  const stored = tasks.flatMap((task_id, index) => [
+    exchange(index, { task_id, observation_id: `${task_id}-a`, input: text('user', task_id) }),
+    exchange(index + 500, { task_id, observation_id: `${task_id}-b`, input: text('user', 'And?') }),
+  ])
+  const store = storeOf(stored)
+  const statements: string[] = []
+  const counting = {
+    ...store,
+    taskVersions: () => {
+      statements.push('versions')
+      return store.taskVersions()
+    },
+    observationsAt: (...asked: Parameters<typeof store.observationsAt>) => {
+      statements.push('contents')
+      return store.observationsAt(...asked)
+    },
+  }
+  const requestOf = (task_id: string): HistoryRequest => ({
+    ...{ project_id, task_id, conversation_id: '', epoch: '', from: 0n, calls: 2 },
+    history: undefined,
+  })
+  const known = await readHistories(store, project_id, [requestOf('task-0')])
+  const history = [...known.values()][0]
+  const requests = [{ ...requestOf('task-0'), history, calls: 5 }, ...tasks.slice(1).map(requestOf)]
+  statements.length = 0
+  const read = await readHistories(counting, project_id, requests)
+  expect(statements).toEqual(['versions', 'versions', 'contents'])
+  for (const request of requests) {
+    const own = stored.filter(({ task_id }) => task_id === request.task_id)
+    const { task_id } = request
+    expect(read.get(request)?.run()).toEqual(reconstruct(own, { ...task, task_id }))
+  }
+  expect(read.get(requests[0] as HistoryRequest)?.calls_missing).toBe(3)
+})

@@ -77,13 +77,15 @@ export async function readHistories(
   const known = requests.filter(({ history }) => history !== undefined)
   const reading = { store, project_id, ...options }
   const fresh = await extendHistories(reading, known)
-  const rebuilt = requests.filter((one) => !fresh.has(one))
-  for (const one of rebuilt) {
-    const made = await extendHistories(reading, [{ ...one, history: undefined }])
-    for (const history of made.values()) {
-      history.calls_missing = Math.max(0, one.calls - history.calls)
-      fresh.set(one, history)
-    }
+  const anew = requests.filter((one) => !fresh.has(one))
+  const asked = new Map<HistoryRequest, HistoryRequest>(
+    anew.map((one) => [{ ...one, history: undefined }, one]),
+  )
+  for (const [request, history] of await extendHistories(reading, [...asked.keys()])) {
+    const one = asked.get(request)
+    if (one === undefined) continue
+    history.calls_missing = Math.max(0, one.calls - history.calls)
+    fresh.set(one, history)
   }
   return fresh
 }
@@ -100,7 +102,7 @@ async function extendHistories(
   const versions = await readVersions(store, project_id, requests)
   const late = await findLateContents(store, project_id, listEventCalls(requests))
   const { done, wanted } = selectWanted(requests, versions, late)
-  const chunks = createChunks(chunk_bytes)
+  const chunks = createChunks(project_id, chunk_bytes)
   for (const chunk of chunks.split(wanted, sizeOf)) {
     signal?.throwIfAborted()
     const places = chunk.map(({ version }) => version)

@@ -78,8 +78,18 @@ begin
   return null;
 end $$
 -- statement
--- Announces work to the processes that wait for it: the topic, and the ms until the work is due by
--- the column that the trigger names, or now.
+-- Announces work to the processes that wait for it: the topic, and the ms until the work is due.
+create function announce(topic text, due_at timestamptz) returns void language plpgsql as $$
+begin
+  due_at := greatest(due_at, now());
+  -- Later work is found by the slow poll.
+  if due_at <= now() + interval '10 minutes' then
+    perform pg_notify('looptrace_due', topic || ' '
+      || ceil(extract(epoch from due_at - now()) * 20) * 50);
+  end if;
+end $$
+-- statement
+-- Announces work that is due by the column that the trigger names, or now.
 create function announce_due() returns trigger language plpgsql as $$
 declare
   due_at timestamptz;
@@ -87,11 +97,18 @@ begin
   if tg_nargs > 1 then
     execute format('select ($1).%I', tg_argv[1]) into due_at using new;
   end if;
-  due_at := greatest(due_at, now());
-  -- Later work is found by the slow poll.
-  if due_at <= now() + interval '10 minutes' then
-    perform pg_notify('looptrace_due', tg_argv[0] || ' '
-      || ceil(extract(epoch from due_at - now()) * 20) * 50);
+  perform announce(tg_argv[0], due_at);
+  return null;
+end $$
+-- statement
+-- The same for tables whose column is `due_at`. Each batch of ingest changes thousands of such rows,
+-- and a statement that is composed for each costs more than their inserts.
+create function announce_due_at() returns trigger language plpgsql as $$
+begin
+  if new.due_at <= now() then
+    perform pg_notify('looptrace_due', tg_argv[0] || ' 0');
+  else
+    perform announce(tg_argv[0], new.due_at);
   end if;
   return null;
 end $$
@@ -555,7 +572,7 @@ create index job_runs_waiting on job_runs (kind, project_id, due_at)
 -- statement
 create trigger job_runs_announced after insert or update of due_at on job_runs
   for each row when (new.state = 'queued')
-  execute function announce_due('jobs', 'due_at')
+  execute function announce_due_at('jobs')
 -- statement
 -- # Ingest: batches of the ingest API, and what edges left behind.
 
@@ -772,7 +789,7 @@ create index large_rollups_due on large_rollups (due_at) where due_at is not nul
 -- statement
 create trigger large_rollups_announced after insert or update of due_at on large_rollups
   for each row when (new.due_at is not null)
-  execute function announce_due('roll_ups', 'due_at')
+  execute function announce_due_at('roll_ups')
 -- statement
 -- Traces with rows of the last one to two days, so that an ancestor that arrives late finds its
 -- descendants (decision 40). Every batch updates its rows, so pages have room for the new
@@ -800,9 +817,9 @@ create index recent_traces_by_day on recent_traces (seen_on)
 -- the record of the proxy in another trace (decision 43).
 create table recent_responses (
   project_id uuid not null,
-  response_id text not null,
+  response_id text collate "C" not null,
   trace_id uuid not null,
-  observation_id text not null,
+  observation_id text collate "C" not null,
   is_record boolean not null,
   -- Nanoseconds since 1970.
   start_time bigint not null,
@@ -825,7 +842,7 @@ create table recent_links (
   name text collate "C" not null,
   is_giver boolean not null,
   trace_id uuid not null,
-  observation_id text not null,
+  observation_id text collate "C" not null,
   -- The task of the call before it is linked.
   task_id text not null,
   -- Nanoseconds since 1970.
@@ -890,7 +907,7 @@ create trigger detection_changed after update on task_detections
 -- statement
 create trigger task_detections_announced after insert or update of due_at on task_detections
   for each row when (new.due_at is not null)
-  execute function announce_due('detection', 'due_at')
+  execute function announce_due_at('detection')
 -- statement
 -- Findings of detection. A finding is deleted with its task.
 create table findings (
