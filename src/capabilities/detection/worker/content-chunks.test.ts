@@ -53,7 +53,9 @@ test('the first rows of a project tell how many of the next ones are read at onc
     return [...chunks.split(unknown, (row) => row)].map((chunk) => chunk.length)
   }
   const learn = (...bodies: number[]) =>
-    createChunks('p').learn(bodies.map((length) => observationOf({ project_id, input: 'x'.repeat(length) })))
+    createChunks('p').learn(
+      bodies.map((length) => observationOf({ project_id, input: 'x'.repeat(length) })),
+    )
   expect(sizesOf('p')[0]).toBe(4)
   learn(100, 200)
   expect(sizesOf('p')).toEqual([100])
