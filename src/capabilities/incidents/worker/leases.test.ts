@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { shareLeases } from './share-leases.ts'
+import { shareLeases } from './leases.ts'
 
 /** A naive model: sets of projects, and the counts that each worker reported at its last claim. */
 class Model {

@@ -4,7 +4,7 @@ import { observationOf } from '../../../../test/support/observations.ts'
 import { fuzzRuns } from '../../../../test/support/suite/budget.ts'
 import type { Observation } from '../../../model/observation.ts'
 import { placeRows } from '../traces/place-rows.ts'
-import { placeAgain, type ReadAgain } from './place-again.ts'
+import { placeAgain, type ReadAgain } from './repair-traces.ts'
 
 const project_id = '0198c0de-0000-7000-8000-00000000000a'
 const trace_id = '0198c0de-0000-7000-8000-000000000001'

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { BatchWait } from './batch-wait.ts'
+import { BatchWait } from './consumer.ts'
 
 test('a lone call waits as long as the setting says, a full batch four times as long', () => {
   const wait = new BatchWait(250)

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { keyInBasic } from './basic-key.ts'
+import { keyInBasic } from './intake.ts'
 
 const basic = (text: string) => `Basic ${Buffer.from(text).toString('base64')}`
 const key = 'lt_AbCd1234_0123456789abcdef'

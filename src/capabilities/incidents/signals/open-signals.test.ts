@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { QueueUnavailable } from '../../../platform/queue/index.ts'
-import { openLag } from './lag.ts'
+import { openLag } from './open-signals.ts'
 
 /** A queue whose subjects have set ages, or that is unavailable. */
 function fakeQueue() {

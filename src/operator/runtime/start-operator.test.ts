@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import type { KubeObject } from '../../platform/kube/index.ts'
-import { namespaceSink } from './namespace-watch.ts'
+import { namespaceSink } from './start-operator.ts'
 
 function namespace(name: string, uid: string, labels: Record<string, string>): KubeObject {
   const metadata = { namespace: '', name, uid, resourceVersion: '1', creationTimestamp: '', labels }

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { fuzzRuns } from '../../../test/support/suite/budget.ts'
 import { type Rule, ruleShape } from '../../capabilities/incidents/rules/rule.ts'
-import { type KnownRule, type PlannedStep, planRules } from './plan-rules.ts'
+import { type KnownRule, type PlannedStep, planRules } from './apply.ts'
 
 const ruleOf = (name: string, threshold: number | string = 5): Rule =>
   ruleShape.parse({

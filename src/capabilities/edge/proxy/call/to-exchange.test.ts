@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { isFinal } from './final-response.ts'
+import { isFinal } from './to-exchange.ts'
 
 const now_s = 1_790_000_000
 const day_s = 24 * 60 * 60
