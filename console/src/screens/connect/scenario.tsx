@@ -152,7 +152,10 @@ function rowOf({ name, about, task_id, calls, expected, found, ...rest }: Agent)
     ...rest.unexpected.map((type) => `not expected: ${type}`),
   ]
   return {
-    ...{ name: name.replaceAll('_', ' '), task_id, expected, incident_id: null },
+    name: name.replaceAll('_', ' '),
+    task_id,
+    expected,
+    incident_id: null,
     about: `${about} ${formatCount(calls)} calls.`,
     found: found.map(({ finding_id, type, severity }) => ({ id: finding_id, type, severity })),
     note: notes.join(', '),
@@ -166,15 +169,21 @@ function rowsOf({ agents, incident, verification }: OnboardingScenario): Row[] {
   return [
     ...agents.map(rowOf),
     {
-      ...{ name: 'incident', about: 'A rule in shadow mode opens an incident for the loop.' },
-      ...{ task_id: null, expected: ['incident'], note: '', as_expected: incident.as_expected },
+      name: 'incident',
+      about: 'A rule in shadow mode opens an incident for the loop.',
+      task_id: null,
+      expected: ['incident'],
+      note: '',
+      as_expected: incident.as_expected,
       found: one(incident.incident_id === null ? null : 'incident'),
       incident_id: incident.incident_id,
     },
     {
       name: 'verification',
       about: `Checks the invented figure${verification.claim === null ? '.' : `: “${verification.claim}”`}`,
-      ...{ task_id: null, expected: ['not_found or contradicted'], incident_id: null },
+      task_id: null,
+      expected: ['not_found or contradicted'],
+      incident_id: null,
       found: one(verification.verdict),
       note: verification.trust_score === null ? '' : `trust ${verification.trust_score}`,
       as_expected: verification.as_expected,

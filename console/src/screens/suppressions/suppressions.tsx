@@ -176,7 +176,10 @@ function Calendar({ suppressions }: { suppressions: readonly IncidentSuppression
 
 function dayName({ date }: CalendarDay): string {
   return new Intl.DateTimeFormat('en', {
-    ...{ weekday: 'short', month: 'short', day: 'numeric', timeZone: 'UTC' },
+    weekday: 'short',
+    month: 'short',
+    day: 'numeric',
+    timeZone: 'UTC',
   }).format(new Date(`${date}T12:00:00Z`))
 }
 

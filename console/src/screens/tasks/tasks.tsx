@@ -147,14 +147,18 @@ function useTaskList(project_id: string, search: Search): { tasks: Pages<Task>; 
     const query = {
       ...rangeOf(search, serverNow()),
       ...parseTaskFilter(q).query,
-      ...{ sort: sorting.by as 'last_activity_at', order: sorting.order, limit: page_max },
+      sort: sorting.by as 'last_activity_at',
+      order: sorting.order,
+      limit: page_max,
     }
     const rest = signal === undefined ? {} : { signal }
     return call.GET('/api/v1/tasks', { params: { query: { ...query, cursor } }, ...rest })
   }
   const tasks = usePages(key, read, tasksIn, { isStill: true })
   const fresh = useNewRows<TaskList, Task>({
-    ...{ topic: 'tasks', key, rowsOf: tasksIn },
+    topic: 'tasks',
+    key,
+    rowsOf: tasksIn,
     readFirst: async () => (await read()).data,
     withRows: (each, rows) => ({ ...each, tasks: rows }),
     keyOf: ({ task_id }) => task_id,

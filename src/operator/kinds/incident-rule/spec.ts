@@ -1,5 +1,9 @@
 import { z } from 'zod'
-import { canonicalRule, ruleBody, type ruleShape } from '../../../capabilities/incidents/rules/index.ts'
+import {
+  canonicalRule,
+  ruleBody,
+  type ruleShape,
+} from '../../../capabilities/incidents/rules/index.ts'
 import { commonSpecFields, labelField, projectRefField } from '../../common-spec.ts'
 import { documentOf, named, refusedAs } from '../../declared/document.ts'
 import {

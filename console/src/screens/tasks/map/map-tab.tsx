@@ -159,8 +159,14 @@ function Node({ node }: { node: Placed }) {
   const show = () =>
     change(
       {
-        ...{ tab: undefined, step: undefined, turn: undefined, finding: undefined },
-        ...{ agent: undefined, model: undefined, tool: undefined, [kind]: name },
+        tab: undefined,
+        step: undefined,
+        turn: undefined,
+        finding: undefined,
+        agent: undefined,
+        model: undefined,
+        tool: undefined,
+        [kind]: name,
       },
       { push: true },
     )
