@@ -127,6 +127,13 @@ export default {
       to: { path: '^src/capabilities/', pathNot: '/index\\.ts$' },
     },
     {
+      name: 'capability-front-doors-from-operator',
+      severity: 'error',
+      comment: 'The operator enters a capability by its index.ts, or by one of a pure part of it.',
+      from: { path: '^src/operator/', pathNot: '\\.test\\.ts$' },
+      to: { path: '^src/capabilities/', pathNot: '/index\\.ts$' },
+    },
+    {
       name: 'browser-files-apart',
       severity: 'error',
       comment: 'Files that browsers load import only files beside them, which are served too.',

@@ -66,9 +66,7 @@ async function start(context: RoleContext, given: RoleConfig<'all'>): Promise<vo
   const intake = openIntake(context, config, { queue: publisher, db })
   const events = openEventHub(context, queue.broadcast)
   const { access, routes, trail } = await runInInstallation(controlWork, async () => ({
-    ...openControl(context, config, {
-      ...{ ...forPeople(stores), ...work, intake, events, publisher },
-    }),
+    ...openControl(context, config, { ...forPeople(stores), ...work, intake, events, publisher }),
     trail: await openServedTrail(context, config, { db, role: 'all' }),
   }))
   const journal = await openCallJournal(context, config, 'all')
@@ -76,12 +74,16 @@ async function start(context: RoleContext, given: RoleConfig<'all'>): Promise<vo
   const proxy = openProxy(context, config, { keys: access.keys, recorder })
   // On a developer's machine, a Collector often uses the port.
   const otlp = await openOtlp(context, config, {
-    ...{ keys: access.keys, intake, grpc_is_optional: true },
+    keys: access.keys,
+    intake,
+    grpc_is_optional: true,
   })
   const port = await listen(context, config, {
     routes: [...proxyRoutes(proxy), ...otlpRoutes(otlp.receiver), ...routes],
     console: consolePage(),
-    ...{ proxy, otlp, events },
+    proxy,
+    otlp,
+    events,
     authorize: authorizer(access),
     audit: trail,
     idempotency: openIdempotencyStore(db),

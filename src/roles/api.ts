@@ -60,7 +60,8 @@ export function startApi(config: RoleConfig<'api'>, stop: AbortSignal): Promise<
       openServedTrail(context, config, { db: stores.db, role: 'api' }),
     )
     await listen(context, config, {
-      ...{ routes, events },
+      routes,
+      events,
       console: consolePage(),
       authorize: authorizer(access),
       audit: trail,
@@ -142,18 +143,30 @@ export function openControl(
   const channels = { db, clock, secret_key, mailer, outbound, public_url: config.public_url }
   const verification = openVerificationApi(context, config, { ...built, outbound })
   const feedback = {
-    ...{ db, clock, policies: built.intake.policies, limits: defaultFeedbackLimits },
+    db,
+    clock,
+    policies: built.intake.policies,
+    limits: defaultFeedbackLimits,
     browsers: createBrowserLimits(),
     network_tags: createNetworkTags(secret_key),
   }
   const onboarding = openOnboarding(context, config, {
-    ...{ ...built, rules: { db, clock, incident_rules_max } },
+    ...built,
+    rules: { db, clock, incident_rules_max },
     verification: verification.runs,
     archives_configured: archives.is_configured,
   })
   const opened = {
-    ...{ clock, settings, requests, routing, archives, channels },
-    ...{ verification, feedback, onboarding, sources: openSources(context, config) },
+    clock,
+    settings,
+    requests,
+    routing,
+    archives,
+    channels,
+    verification,
+    feedback,
+    onboarding,
+    sources: openSources(context, config),
   }
   const observability = { ...built, ...asked, ...opened }
   return { access, routes: controlRoutes(access, observability) }

@@ -20,7 +20,11 @@ export function openAuditStreams(
   const receivers = [...openWebhook(config), ...openOtlp(config)]
   if (receivers.length === 0) return { names: [], chores: [] }
   const chores = streamChores({
-    ...{ db, receivers, clock, logger, metrics },
+    db,
+    receivers,
+    clock,
+    logger,
+    metrics,
     outbound: openReceivers(config),
     limits: {
       records_max: config.audit_stream_records_max,

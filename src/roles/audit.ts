@@ -31,7 +31,11 @@ export function openAudit(
   const { secret_key, audit_days: kept_days } = config
   const streams = openAuditStreams(context, config, { db })
   const options: AuditChoreOptions = {
-    ...{ db, clock: context.clock, secret_key, kept_days, streams: streams.names },
+    db,
+    clock: context.clock,
+    secret_key,
+    kept_days,
+    streams: streams.names,
     sinks: placesOf(config).map((place) => openSink(context, config, place)),
     checkpoint_poll_ms: config.audit_checkpoint_poll_ms,
   }
@@ -119,7 +123,9 @@ const answer_bytes_max = 1_024
 function toReceiver(outbound: Outbound, url: string): CheckpointSink {
   return async ({ name, envelope }) => {
     const { status } = await outbound.send({
-      ...{ url, method: 'POST', body: envelope },
+      url,
+      method: 'POST',
+      body: envelope,
       headers: { 'content-type': 'application/json', 'x-checkpoint-name': name },
       cut_at_bytes: answer_bytes_max,
     })

@@ -40,7 +40,8 @@ async function run<T>(
   const call = new AuditedCall(openAuditTrail(db), {
     recorded_at: new Date(clock.now_ms()).toISOString(),
     action: `command.${name}`,
-    ...{ resource_type, resource_id },
+    resource_type,
+    resource_id,
     request_id: newId(),
     origin: { address: hostname(), user_agent: `looptrace ${name} (${systemUser()})` },
     user_agent: null,

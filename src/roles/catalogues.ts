@@ -84,9 +84,7 @@ export async function metricCatalogue(): Promise<RegisteredMetric[]> {
 async function openAll(context: RoleContext, config: RoleConfig<'all'>): Promise<void> {
   const { metrics, parts } = context
   const intake = openIntake(context, config, { queue: absent, db: absent })
-  const recorder = openRecorder(context, config, {
-    ...{ queue: absent, intake, journal: absentJournal },
-  })
+  const recorder = openRecorder(context, config, { queue: absent, intake, journal: absentJournal })
   const proxy = openProxy(context, config, { keys: absent, recorder })
   parts.defer(() => proxy.close())
   await openOtlp(context, config, { keys: absent, intake })
@@ -103,13 +101,17 @@ async function openAll(context: RoleContext, config: RoleConfig<'all'>): Promise
   parts.defer(() => server.close())
   const stores = { db: absent, store: absent, records: absent, ledger: absent, queue: absent }
   const ingest = await startIngest({
-    ...{ ...context, ...stores, markDue: absent, erased: absent },
+    ...context,
+    ...stores,
+    markDue: absent,
+    erased: absent,
     settings: toIngestSettings(config),
   })
   parts.defer(() => ingest.stop())
   const onFindings = openFindingRules(context, noSender)
   openDetection(context, config, {
-    ...{ ...stores, onFindings },
+    ...stores,
+    onFindings,
     judge: openJudge(context, config, stores),
   })
   openVerification(context, config, { ...stores, onFindings })
@@ -119,14 +121,15 @@ async function openAll(context: RoleContext, config: RoleConfig<'all'>): Promise
   openJobs(context, { ...config, jobs_max: 0 }, forJobs, [])
   openHotWindows(context, { db: absent, columnar: absent, relational: absent })
   openQueryRuns(context, config, {
-    ...{ columnar: absent, relational: absent, reads: absent, db: absent },
+    columnar: absent,
+    relational: absent,
+    reads: absent,
+    db: absent,
     chooseStore: absent,
     onServed: absent,
   })
   const mailer = openConfiguredMailer(context, config)
-  openNotifications(context, config, {
-    ...{ db: absent, relational: absent, columnar: absent, mailer },
-  })
+  openNotifications(context, config, { db: absent, relational: absent, columnar: absent, mailer })
   const audit_stream_otlp_url = 'http://unused.invalid/'
   openAuditStreams(context, { ...config, audit_stream_otlp_url }, { db: absent })
   refusalSpoolGauge(metrics)

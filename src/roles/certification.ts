@@ -24,7 +24,9 @@ export function openCertification(
   { db, ledger, queue }: Ports,
 ): { handlers: JobHandler[]; chores: Chore[]; erasure: ErasureTarget } {
   const handler = certificationHandler({
-    ...{ db, clock, signing: openKey({ ...config, db, clock }) },
+    db,
+    clock,
+    signing: openKey({ ...config, db, clock }),
     readLedger: readLedgerFrom({ ledger, queue, clock }),
     readFeedback: (asked) => findNegativeTasks(db, asked),
     tasks_max: config.certification_tasks_max,

@@ -56,7 +56,9 @@ export function controlRoutes(access: Access, parts: TaskDeps & ObservabilityPar
     ...apiReferencePages(),
     ...mcpRoutes({ public_url: parts.channels.public_url, version }),
     ...auditRoutes({
-      ...{ db: parts.db, clock: parts.clock, sources: parts.sources },
+      db: parts.db,
+      clock: parts.clock,
+      sources: parts.sources,
       isInstallationAdmin: (user_id) => isInstallationAdmin(parts.db, user_id),
     }),
     ...taskRoutes({
@@ -119,7 +121,7 @@ function observabilityRoutes(parts: ObservabilityParts): Route[] {
   return [
     ...schemaRoutes(),
     ...ingestRequestRoutes({
-      ...{ db, clock },
+      db,
       enqueuer: intake.enqueuer,
       pricing: createPricing(),
       capture: intake.capture,
@@ -138,7 +140,10 @@ function observabilityRoutes(parts: ObservabilityParts): Route[] {
     ...ledgerRoutes({ ledger, queue, clock }),
     ...deadLetterRoutes({ queue }),
     ...retentionRoutes({
-      ...{ db, clock, retention: parts.retention, hour: parts.retention_hour },
+      db,
+      clock,
+      retention: parts.retention,
+      hour: parts.retention_hour,
       archives_configured: parts.archives.is_configured,
     }),
     ...archiveRoutes(parts.archives),

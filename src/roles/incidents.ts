@@ -36,12 +36,20 @@ export function openEvaluator(
   { db, relational, columnar, ledger, queue, wakeSender, wakes }: EvaluatorStores & WakeSender,
 ): void {
   const signals = openSignals({
-    ...{ relational, columnar, ledger, queue, clock: context.clock, logger: context.logger },
+    relational,
+    columnar,
+    ledger,
+    queue,
+    clock: context.clock,
+    logger: context.logger,
     idle_ms: config.task_stalled_after_ms,
   })
   const evaluator = startEvaluator({
     ...context,
-    ...{ db, signals, wakeSender, ...(wakes && { wakes }) },
+    db,
+    signals,
+    wakeSender,
+    ...(wakes && { wakes }),
     settings: { forget_after_ms: config.incident_forget_ms },
     ledger: async (project_id, from_ms, now_ms) => {
       const lost_before_ms = await lostBefore(queue, now_ms)

@@ -209,7 +209,9 @@ async function recordMove(
   await runAudited(
     { clock, db },
     {
-      ...{ name: 'move', resource_type: 'installation', resource_id: identity.id },
+      name: 'move',
+      resource_type: 'installation',
+      resource_id: identity.id,
       work: async () => undefined,
       outcomeOf: () => ({ outcome: 'succeeded' }),
     },

@@ -27,7 +27,10 @@ export function openNotifications(
   { db, relational, columnar, mailer, wakes }: SenderStores,
 ): { wakeSender: () => void; handlers: []; chores: Chore[] } {
   const sender = {
-    ...{ db, mailer, logger: context.logger, random: Math.random },
+    db,
+    mailer,
+    logger: context.logger,
+    random: Math.random,
     outbound: openReceivers(config),
     meters: notificationMeters(context.metrics),
     settings: { ...defaultSenderSettings, secret_key: config.secret_key },

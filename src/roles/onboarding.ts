@@ -50,7 +50,15 @@ export function openOnboarding(
   const runs = new ScenarioRuns()
   parts.defer(() => runs.stop())
   return {
-    ...{ db, clock, logger, columnar, ledger, rules, verification, archives_configured, runs },
+    db,
+    clock,
+    logger,
+    columnar,
+    ledger,
+    rules,
+    verification,
+    archives_configured,
+    runs,
     retention: { db, clock },
     scans: new Semaphore({ permits_max: scans_max }),
     slots: new Semaphore({ permits_max: scenarios_max }),
@@ -87,7 +95,10 @@ async function playThroughProxy(
   const { clock, metrics, logger } = own
   const { openai, anthropic, gemini } = provider.base_urls
   const proxy = createProxy({
-    ...{ clock, metrics, logger, recorder },
+    clock,
+    metrics,
+    logger,
+    recorder,
     keys: onlyKey(key, { key_id: run_id, project_id }),
     base_urls: { openai, anthropic, gemini },
     settings: defaultProxySettings,
@@ -107,7 +118,11 @@ function openScenarioRecorder(
   { intake, publisher }: Pick<OnboardingParts, 'intake' | 'publisher'>,
 ) {
   const recorder = createRecorder({
-    ...{ clock, metrics, logger, newId, ...frameLimits },
+    clock,
+    metrics,
+    logger,
+    newId,
+    ...frameLimits,
     publish: (message) => publisher.publish(message),
     get message_bytes_max() {
       return publisher.message_bytes_max

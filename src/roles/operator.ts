@@ -49,7 +49,11 @@ export async function startOperatorRole(
       requests_max: maxServiceRequests,
     })
     const operator = startOperator({
-      ...{ kube, service, kinds, logger, metrics },
+      kube,
+      service,
+      kinds,
+      logger,
+      metrics,
       timing: { clock, sleep, random: Math.random },
       identity: `${hostname()}_${randomUUID()}`,
       settings,

@@ -35,9 +35,12 @@ export function openQueryRuns(
       clickhouse: openClickHouseRunner({ columnar, logger }),
       postgres: openPostgresRunner({ ...reads, cancel_through: relational.pool }),
     },
-    ...{ chooseStore, onServed },
+    chooseStore,
+    onServed,
     restoredSlices: (project_id) => readySlices(db, { project_id, now: new Date(clock.now_ms()) }),
-    ...{ settings, metrics, logger },
+    settings,
+    metrics,
+    logger,
   })
 }
 

@@ -84,7 +84,9 @@ async function record(
   await runAudited(
     { clock, db },
     {
-      ...{ name: 'repair', resource_type: 'projects', resource_id: project_id ?? null },
+      name: 'repair',
+      resource_type: 'projects',
+      resource_id: project_id ?? null,
       work: async () => undefined,
       outcomeOf: () => ({ outcome: 'succeeded' }),
     },
@@ -95,7 +97,9 @@ function openPorts(context: RoleContext, config: Config, stores: Stores) {
   const { db, store, columnar } = stores
   const { second } = openHotWindows(context, stores)
   return {
-    ...{ db, store, markDue },
+    db,
+    store,
+    markDue,
     large_from: toIngestSettings(config).large_rollup_from,
     meters: ingestMeters(context.metrics),
     setSecondOwners: second.setOwners,

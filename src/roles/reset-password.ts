@@ -24,7 +24,9 @@ export async function resetPassword(config: RoleConfig<'all'>, email: string): P
   const link = await runAudited(
     { clock, db },
     {
-      ...{ name: 'reset-password', resource_type: 'access/users', resource_id: login?.id ?? null },
+      name: 'reset-password',
+      resource_type: 'access/users',
+      resource_id: login?.id ?? null,
       work: async () => login && (await resets.create({ user_id: login.id, created_by: null })),
       outcomeOf: () => ({ outcome: 'refused', code: 'user_not_found' }),
     },

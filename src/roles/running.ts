@@ -65,8 +65,15 @@ export async function run(
   parts.defer(() => tracing.close())
   const failed = Promise.withResolvers<Error>()
   const context: RoleContext = {
-    ...{ logger, metrics, clock: systemClock, parts, stop },
-    ...{ checks: [], whenReady: [], ports: {}, fail: failed.resolve },
+    logger,
+    metrics,
+    clock: systemClock,
+    parts,
+    stop,
+    checks: [],
+    whenReady: [],
+    ports: {},
+    fail: failed.resolve,
   }
   const starting = start(context).then(() => serveManagement(context, config))
   await untilStarted(starting, context)
@@ -83,7 +90,8 @@ export async function run(
 async function serveManagement(context: RoleContext, config: Settings<'process'>): Promise<void> {
   const { management_host: host, management_port } = config
   const management = await createManagementServer({
-    ...{ host, port: management_port },
+    host,
+    port: management_port,
     ...context,
   }).catch(nameSetting('LOOPTRACE_MANAGEMENT'))
   context.parts.defer(() => management.close())

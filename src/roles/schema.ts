@@ -75,7 +75,9 @@ export async function migrateStores(
   await runAudited(
     { clock, db },
     {
-      ...{ name: 'migrate', resource_type: 'schema', resource_id: null },
+      name: 'migrate',
+      resource_type: 'schema',
+      resource_id: null,
       work: async (call) => {
         call.noteChange({ after: { migrations: changed } })
         await bootstrapStores(context, config, { db, deliver })

@@ -52,7 +52,11 @@ export function openVerificationApi(
   return {
     knowledge: { db, clock, indexer, limits: config },
     runs: {
-      ...{ db, clock, store, records, verifiers },
+      db,
+      clock,
+      store,
+      records,
+      verifiers,
       models: models.list,
       wait_ms_max,
       budget_nano_dollars: budgetOf(config),
@@ -83,7 +87,12 @@ export function openVerification(
   const nano_dollars_per_day_max = budgetOf(config)
   const writeFindings = openClaimFindings({ onFindings })
   const handler = verificationHandler({
-    ...{ db, store, clock, logger, verifiers, nano_dollars_per_day_max },
+    db,
+    store,
+    clock,
+    logger,
+    verifiers,
+    nano_dollars_per_day_max,
     extractClaims: models.extractClaims,
     openJudge: models.openJudge,
     meters: runMeters(metrics),

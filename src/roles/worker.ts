@@ -69,7 +69,12 @@ export async function openWork(
   const archives = openArchives(context, config, stores)
   const ingest = await startIngest({
     ...context,
-    ...{ db, store, records, ledger, queue, second },
+    db,
+    store,
+    records,
+    ledger,
+    queue,
+    second,
     erased: openLateErasure({ db }),
     settleRequests: (entries) => settleRequests(db, entries),
     markDue,

@@ -2,6 +2,7 @@ import { exchangeToObservation } from '../../src/capabilities/records/exchanges/
 import { createPricing } from '../../src/capabilities/records/pricing/index.ts'
 import type { ExchangeFacts } from '../../src/model/exchange.ts'
 import type { Observation } from '../../src/model/observation.ts'
+import { plainFacts } from '../support/exchange-facts.ts'
 
 /** A call as its client sent it and as the provider answered it. */
 export type WireCall = { request: object; response: object }
@@ -17,15 +18,12 @@ export function formatRows(
   return calls.map(({ request, response }, at) => {
     const start = 1_790_000_000_000_000_000n + BigInt(at) * 5_000_000_000n
     const facts: ExchangeFacts = {
-      ...{ project_id: '0198c0de-0000-7000-8000-00000000000a', endpoint, provider: 'openai' },
-      ...{ trace_id: '0198c0de-0000-7000-8000-000000000001', observation_id: `o${at}` },
-      ...{ parent_observation_id: '', start_time: `${start}` },
-      ...{ end_time: `${start + 1_000_000_000n}` },
-      ...{ first_token_time: null, outcome: 'complete', status_code: 200, error_type: '' },
-      ...{ error_message: '', streamed: false, usage_requested_by_us: false, request_bytes: 1 },
-      ...{ response_bytes: 1, response_encoding: '', response_type: 'application/json' },
-      ...{ content_state: 'full', task_id: 'task-1', task_name: '', conversation_id: '' },
-      ...{ user_id: '', environment: '', release: '', attributes: {} },
+      ...plainFacts,
+      endpoint,
+      observation_id: `o${at}`,
+      start_time: `${start}`,
+      end_time: `${start + 1_000_000_000n}`,
+      task_id: 'task-1',
     }
     const exchange = {
       facts,

@@ -5,6 +5,7 @@ import {
 import { createPricing } from '../../src/capabilities/records/pricing/index.ts'
 import type { ExchangeFacts } from '../../src/model/exchange.ts'
 import type { Observation } from '../../src/model/observation.ts'
+import { plainFacts } from '../support/exchange-facts.ts'
 import type { RecordedCall, RecordedRun } from './recorded-run.ts'
 import { hexFrom, traceIdOf } from './run-ids.ts'
 
@@ -28,11 +29,10 @@ const context: MappingContext = {
 function factsOf(run: RecordedRun, call: RecordedCall): ExchangeFacts {
   const { error } = call
   return {
+    ...plainFacts,
     project_id: run.project_id,
     trace_id: traceIdOf(run.name, call.index),
     observation_id: hexFrom(16, 'call', run.name, call.index),
-    parent_observation_id: '',
-    endpoint: 'chat.completions',
     provider: run.provider,
     start_time: `${call.start_time}`,
     end_time: `${call.end_time}`,
@@ -42,19 +42,12 @@ function factsOf(run: RecordedRun, call: RecordedCall): ExchangeFacts {
     error_type: error === undefined ? '' : (error.type ?? ''),
     error_message: error === undefined ? '' : (error.message ?? ''),
     streamed: call.streamed,
-    usage_requested_by_us: false,
     request_bytes: 0,
     response_bytes: 0,
-    response_encoding: '',
     response_type: call.streamed ? 'text/event-stream' : 'application/json',
-    content_state: 'full',
     task_id: run.task_id,
     task_name: run.task_name,
     conversation_id: run.conversation_id,
-    user_id: '',
-    environment: '',
-    release: '',
-    attributes: {},
   }
 }
 

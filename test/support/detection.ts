@@ -10,7 +10,7 @@ import {
 import { collectTouched } from '../../src/capabilities/ingest/roll-up/touched.ts'
 import { type ObservationStore, openClickHouseStore } from '../../src/capabilities/storage/index.ts'
 import { taskRoutes } from '../../src/capabilities/tasks/index.ts'
-import type { ReadVerifications } from '../../src/capabilities/tasks/turns/turn-claims.ts'
+import type { ReadVerifications } from '../../src/capabilities/tasks/turns/turns.ts'
 import type { RunsDb } from '../../src/capabilities/verification/contract.ts'
 import { readVerifiedClaims } from '../../src/capabilities/verification/index.ts'
 import { newId } from '../../src/kernel/ids.ts'

@@ -25,6 +25,7 @@ import {
 import { createLogger, createMetrics } from '../../src/platform/telemetry/index.ts'
 import { allTenants } from './all-tenants.ts'
 import { eventually } from './eventually.ts'
+import { plainFacts } from './exchange-facts.ts'
 
 /** Start of a test's calls, in milliseconds since 1970. */
 export const start_ms = Date.UTC(2026, 5, 1, 12)
@@ -56,7 +57,7 @@ export function callParts(project_id: string, call: ToldCall = {}): Uint8Array[]
   const { from = 0, to = from + 1 } = call
   const text = (body: object | string) => (typeof body === 'string' ? body : JSON.stringify(body))
   return exchangeParts({
-    facts: { ...plainFacts(project_id), ...timesOf(from, to), ...call.facts },
+    facts: { ...factsIn(project_id), ...timesOf(from, to), ...call.facts },
     request: Buffer.from(text(call.request ?? { model: 'gpt-4o-mini', messages: [] })),
     response: Buffer.from(text(call.response ?? plainReply)),
   })
@@ -67,35 +68,14 @@ function timesOf(from: number, to: number) {
   return { start_time: ns(from), end_time: ns(to) }
 }
 
-function plainFacts(project_id: string): ExchangeFacts {
+function factsIn(project_id: string): ExchangeFacts {
   return {
+    ...plainFacts,
     project_id,
     trace_id: randomUUID(),
     observation_id: randomUUID().replaceAll('-', '').slice(0, 16),
-    parent_observation_id: '',
-    endpoint: 'chat.completions',
-    provider: 'openai',
-    start_time: '0',
-    end_time: '0',
-    first_token_time: null,
-    outcome: 'complete',
-    status_code: 200,
-    error_type: '',
-    error_message: '',
-    streamed: false,
-    usage_requested_by_us: false,
     request_bytes: 10,
     response_bytes: 20,
-    response_encoding: '',
-    response_type: 'application/json',
-    content_state: 'full',
-    task_id: '',
-    task_name: '',
-    conversation_id: '',
-    user_id: '',
-    environment: '',
-    release: '',
-    attributes: {},
   }
 }
 

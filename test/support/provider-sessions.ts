@@ -2,6 +2,7 @@ import { exchangeToObservation } from '../../src/capabilities/records/exchanges/
 import { createPricing } from '../../src/capabilities/records/pricing/index.ts'
 import type { ExchangeFacts } from '../../src/model/exchange.ts'
 import type { Observation } from '../../src/model/observation.ts'
+import { plainFacts } from './exchange-facts.ts'
 import { fixtureNames, readFixture } from './shared-fixtures.ts'
 
 /** A request of a client and the answer of a provider, as they were on the wire. */
@@ -60,16 +61,12 @@ export function rowOfExchange(
 ): Observation {
   const path_model = /\/models\/([^:/?]+):/.exec(request.path)?.[1]
   const facts: ExchangeFacts = {
-    ...{ project_id: '0198c0de-0000-7000-8000-00000000000a', endpoint, provider: 'openai' },
-    ...{ trace_id: '0198c0de-0000-7000-8000-000000000001', observation_id: 'o1' },
-    ...{ parent_observation_id: '', start_time: '1790000000000000000' },
-    ...{ end_time: '1790000001000000000', first_token_time: null, outcome: 'complete' },
-    ...{ status_code: response.status, error_type: '', error_message: '' },
-    ...{ streamed: response.streamed, usage_requested_by_us: false, request_bytes: 1 },
-    ...{ response_bytes: 1, response_encoding: '', content_state: 'full', task_id: '' },
+    ...plainFacts,
+    endpoint,
+    observation_id: 'o1',
+    status_code: response.status,
+    streamed: response.streamed,
     response_type: response.headers['content-type'] ?? '',
-    ...{ task_name: '', conversation_id: '', user_id: '', environment: '', release: '' },
-    attributes: {},
     ...(path_model !== undefined && { path_model }),
     ...more,
   }

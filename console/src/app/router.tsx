@@ -2,14 +2,14 @@ import {
   createRootRoute,
   createRoute,
   createRouter,
+  Link,
   lazyRouteComponent,
   Outlet,
 } from '@tanstack/react-router'
-import { Fault, Loading } from '../ui/states.tsx'
+import { Empty, Fault, Loading } from '../ui/states.tsx'
 import { enterProject } from './enter-project.ts'
 import { FirstProject } from './first-project.tsx'
 import { Frame } from './frame.tsx'
-import { NotFound } from './not-found.tsx'
 import { formatSearch, parseSearch } from './search.ts'
 import { SignIn } from './sign-in.tsx'
 
@@ -170,4 +170,14 @@ declare module '@tanstack/react-router' {
   interface Register {
     router: typeof router
   }
+}
+
+/** The page of an address that has no screen. */
+function NotFound() {
+  return (
+    <Empty title="There is no such page">
+      <p>The address may be cut, or come from another version.</p>
+      <Link to="/">Go to the start</Link>
+    </Empty>
+  )
 }

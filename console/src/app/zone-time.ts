@@ -5,8 +5,13 @@ import { type DateOptions, dateFormat } from '../ui/date-format.ts'
 const day_ms = 86_400_000
 
 const localOptions: DateOptions = {
-  ...{ year: 'numeric', month: '2-digit', day: '2-digit', hour: '2-digit', minute: '2-digit' },
-  ...{ second: '2-digit', hourCycle: 'h23' },
+  year: 'numeric',
+  month: '2-digit',
+  day: '2-digit',
+  hour: '2-digit',
+  minute: '2-digit',
+  second: '2-digit',
+  hourCycle: 'h23',
 }
 
 /** Returns what clocks of a zone show at an instant, as the instant at which UTC shows the same. */

@@ -47,7 +47,12 @@ function Canvas({ format, formatX, onSelect, onPoint, ...rest }: PlotProps) {
   const [isTime, canSelect] = [formatX === undefined, onSelect !== undefined]
   const shape = useMemo<Shape>(
     () => ({
-      ...{ x, series, height, zone, isTime, canSelect },
+      x,
+      series,
+      height,
+      zone,
+      isTime,
+      canSelect,
       ...(look && { look }),
       ...(stacked && { stacked }),
       ...(limits && { limits }),
@@ -227,7 +232,9 @@ function seriesOf(shape: Shape, index: number, colour: Colour): Uplot.Series {
     dash: look === 'lines' ? (seriesDashes[index % seriesDashes.length] ?? []) : [],
     // No line shows a value between gaps.
     points: {
-      ...{ show: isFew, size: 5, fill: stroke },
+      show: isFew,
+      size: 5,
+      fill: stroke,
       filter: (plot, at, isShown) => (isShown ? null : lonePoints(plot.data[at] ?? [])),
     },
     ...(look === 'areas' && { fill: withAlpha(stroke, stacked === true ? 1 : 0.2) }),

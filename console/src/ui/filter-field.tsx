@@ -160,7 +160,13 @@ function useProposals({
     action()
   }
   return {
-    ...{ text, shown, at, type, apply, take, onKeyDown },
+    text,
+    shown,
+    at,
+    type,
+    apply,
+    take,
+    onKeyDown,
     open: () => setOpen(true),
     close: () => {
       setOpen(false)

@@ -70,8 +70,15 @@ export function formatInstant(instant: string, zone: string): string {
 }
 
 const wholeInstant: DateOptions = {
-  ...{ year: 'numeric', month: 'short', day: 'numeric', hour: '2-digit', minute: '2-digit' },
-  ...{ second: '2-digit', fractionalSecondDigits: 3, hourCycle: 'h23', timeZoneName: 'short' },
+  year: 'numeric',
+  month: 'short',
+  day: 'numeric',
+  hour: '2-digit',
+  minute: '2-digit',
+  second: '2-digit',
+  fractionalSecondDigits: 3,
+  hourCycle: 'h23',
+  timeZoneName: 'short',
 }
 
 /**
@@ -86,7 +93,9 @@ export function formatShortInstant(instant: string, zone: string, now_ms: number
   const isToday = day.format(at) === day.format(now_ms)
   const isThisYear = year.format(at) === year.format(now_ms)
   const options: DateOptions = {
-    ...{ hour: '2-digit', minute: '2-digit', hourCycle: 'h23' },
+    hour: '2-digit',
+    minute: '2-digit',
+    hourCycle: 'h23',
     ...(isToday ? { second: '2-digit' } : { month: 'short', day: 'numeric' }),
     ...(!isThisYear && { year: 'numeric' }),
     ...(isRepeated(at.getTime(), zone) && { timeZoneName: 'short' }),

@@ -6,7 +6,6 @@ import { type Clock, sleep } from '../../kernel/time.ts'
 import type { CorrelationDraft, IngestRecords } from '../../model/ingest-records.ts'
 import {
   cursorParameter,
-  expected,
   flagParameter,
   limitParameter,
   textParameter,
@@ -15,13 +14,14 @@ import { record } from '../../model/named-schemas.ts'
 import { Answer, defineRoute, type Route } from '../../platform/http/index.ts'
 import type { Enqueuer } from '../edge/enqueue/index.ts'
 import type { Captured } from '../records/capture/index.ts'
-import type {
-  CorrelationRow,
-  LedgerStore,
-  RecordStore,
-  TraceCorrelationFilter,
-} from '../storage/index.ts'
-import { checkTraceExists, pageFields, readPosition, tracePath } from '../traces/index.ts'
+import type { CorrelationRow, LedgerStore, RecordStore } from '../storage/index.ts'
+import {
+  checkTraceExists,
+  orderParameter,
+  pageFields,
+  readPosition,
+  tracePath,
+} from '../traces/index.ts'
 import {
   acceptedFrom,
   correlationDrafts,
@@ -155,9 +155,9 @@ export function listTraceCorrelations({ records }: Pick<CorrelationDeps, 'record
     reply: traceReply,
     errors: ['trace_not_found', 'invalid_cursor', 'store_unavailable'],
     handle: async ({ params: { trace_id }, query, caller: { project_id } }) => {
-      const { order, limit, cursor } = query
+      const { order, limit, cursor, type: correlation_type, observation_id } = query
       const list = `correlations of ${trace_id} ${order}`
-      const filter = filterFrom(query)
+      const filter = { correlation_type, observation_id }
       const after = cursor === undefined ? {} : { after: readPosition(list, cursor, places) }
       const [rows, total] = await Promise.all([
         records.traceCorrelations(project_id, trace_id, {
@@ -194,21 +194,10 @@ function cursorAfter(list: string, row: CorrelationRow): string {
 const traceQuery = z.strictObject({
   type: textParameter('Returns only correlations of this type.', 64),
   observation_id: textParameter('Returns only correlations of this observation.'),
-  order: z
-    .enum(['asc', 'desc'], { error: expected('asc or desc') })
-    .default('asc')
-    .describe('`asc`: earliest first, `desc`: latest first.'),
+  order: orderParameter,
   limit: limitParameter,
   cursor: cursorParameter,
 })
-
-function filterFrom(query: z.output<typeof traceQuery>): TraceCorrelationFilter {
-  const { type, observation_id } = query
-  return {
-    ...(type !== undefined && { correlation_type: type }),
-    ...(observation_id !== undefined && { observation_id }),
-  }
-}
 
 const traceReply = record('TraceCorrelationList', {
   correlations: z.array(correlationSchema).describe('Correlations of the page, in order.'),

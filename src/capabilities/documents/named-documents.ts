@@ -86,18 +86,15 @@ class RouteParts<Row extends NamedRow, Spec, Reply extends z.ZodType, Db extends
   readonly #writer: DocumentWriter<Row, Spec, Db>
   /** Who may change documents. */
   readonly #change: { auth: RouteAuth; scope: ProjectScope }
-  readonly #params: z.ZodType<Record<string, string>>
   /** Errors of changes of a document. */
   readonly #errors: readonly ProblemCode[]
 
   constructor(deps: Deps<Db>, declared: NamedDocuments<Row, Spec, Reply, Db>) {
-    const { table, is_owned } = declared
-    const { noun, chosen_id = z.string() } = table.options
+    const { is_owned } = declared
     this.#deps = deps
     this.#declared = declared
     this.#writer = new DocumentWriter(deps.db, declared)
     this.#change = { auth: declared.write_auth ?? 'jwt', scope: declared.writes }
-    this.#params = z.strictObject({ [table.id_name]: chosen_id.describe(`Id of the ${noun}.`) })
     const managed = is_owned ? (['managed_by_kubernetes'] as const) : []
     this.#errors = [...managed, 'precondition_failed', 'store_unavailable']
   }
@@ -177,11 +174,11 @@ class RouteParts<Row extends NamedRow, Spec, Reply extends z.ZodType, Db extends
       etag: true,
       auth: 'jwt_or_key',
       scope: reads,
-      params: this.#params,
+      params: table.path,
       reply,
       errors: [table.options.not_found, 'store_unavailable'],
       handle: async ({ params, caller }) => {
-        const key = { project_id: caller.project_id, id: this.#idIn(params) }
+        const key = { project_id: caller.project_id, id: table.idIn(params) }
         const document = await table.read(this.#deps.db, key)
         const isHidden = this.#declared.isVisible?.(document, requesterOf(caller)) === false
         if (isHidden) throw table.notFound(key.id)
@@ -200,12 +197,12 @@ class RouteParts<Row extends NamedRow, Spec, Reply extends z.ZodType, Db extends
       etag: true,
       ...this.#change,
       headers: [ifMatchHeader],
-      params: this.#params,
+      params: table.path,
       body,
       reply,
       errors: [unknown, ...this.#errors, ...errors, ...put_errors],
       handle: async ({ params, body: given, caller, headers }) => {
-        const change = { ...this.#changeOf(given, caller), id: this.#idIn(params), headers }
+        const change = { ...this.#changeOf(given, caller), id: table.idIn(params), headers }
         return this.#toAnswer(await this.#writer.replace(change), caller)
       },
     })
@@ -226,14 +223,14 @@ class RouteParts<Row extends NamedRow, Spec, Reply extends z.ZodType, Db extends
       status: 204,
       ...this.#change,
       headers: [ifMatchHeader],
-      params: this.#params,
+      params: table.path,
       query: is_owned ? query : undefined,
       reply: z.undefined(),
       errors: [table.options.not_found, ...this.#errors],
       handle: async ({ params, query: { managed_by, retain = false } = {}, caller, headers }) => {
         await this.#writer.delete({
           ...this.#authored(caller),
-          id: this.#idIn(params),
+          id: table.idIn(params),
           headers,
           owner: getDeclarer(caller, { managed_by, take_over: retain }),
           is_operator: caller.kind === 'operator',
@@ -247,10 +244,6 @@ class RouteParts<Row extends NamedRow, Spec, Reply extends z.ZodType, Db extends
   #authored(caller: Caller) {
     const at = new Date(this.#deps.clock.now_ms()).toISOString()
     return { project_id: caller.project_id, at, by: requesterOf(caller) }
-  }
-
-  #idIn(params: Record<string, string>): string {
-    return params[this.#declared.table.id_name] ?? ''
   }
 
   #changeOf(body: Spec & { managed_by?: ManagedBy | undefined }, caller: Caller) {

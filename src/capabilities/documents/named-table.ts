@@ -1,4 +1,4 @@
-import type { z } from 'zod'
+import { z } from 'zod'
 import { isUuid } from '../../kernel/ids.ts'
 import { type Problem, type ProblemCode, problem } from '../../kernel/problem.ts'
 import type { IdPage } from '../../model/id-pages.ts'
@@ -49,11 +49,20 @@ export class NamedTable<Row extends NamedRow> extends VersionedTable<Row> {
   readonly options: NamedTableOptions<Row>
   /** Name of an id in paths and errors, such as `saved_query_id`. */
   readonly id_name: string
+  /** The path parameters of one document: its id. */
+  readonly path: z.ZodObject<Record<string, z.ZodType<string>>>
 
   constructor(name: string, options: NamedTableOptions<Row>) {
     super(name, options.json)
     this.options = options
     this.id_name = `${options.noun.replaceAll(' ', '_')}_id`
+    const { noun, chosen_id = z.string() } = options
+    this.path = z.strictObject({ [this.id_name]: chosen_id.describe(`Id of the ${noun}.`) })
+  }
+
+  /** Returns the id among path parameters. */
+  idIn(params: Record<string, string>): string {
+    return params[this.id_name] ?? ''
   }
 
   /** Whether a document can have the id. */

@@ -1,45 +1,17 @@
 import { zstdCompressSync } from 'node:zlib'
 import { describe, expect, test } from 'vitest'
 import { observationsIn } from '../../../test/support/decode-rows.ts'
+import { plainFacts } from '../../../test/support/exchange-facts.ts'
 import type { ExchangeFacts } from '../../model/exchange.ts'
 import { compressedFrameOf, exchangeParts, frameOf } from '../../model/exchange-frame.ts'
 import { createPricing } from '../records/pricing/index.ts'
 import { readMessage } from './read-messages.ts'
 
-const facts: ExchangeFacts = {
-  project_id: '0199aaaa-0000-7000-8000-000000000001',
-  trace_id: '0199bbbb-0000-7000-8000-000000000002',
-  observation_id: 'o1',
-  parent_observation_id: '',
-  endpoint: 'chat.completions',
-  provider: 'openai',
-  start_time: '1790000000000000000',
-  end_time: '1790000001500000000',
-  first_token_time: null,
-  outcome: 'complete',
-  status_code: 200,
-  error_type: '',
-  error_message: '',
-  streamed: false,
-  usage_requested_by_us: false,
-  request_bytes: 2,
-  response_bytes: 2,
-  response_encoding: '',
-  response_type: '',
-  content_state: 'full',
-  task_id: '',
-  task_name: '',
-  conversation_id: '',
-  user_id: '',
-  environment: '',
-  release: '',
-  attributes: {},
-}
 const nothing = async () => {}
 const countTokens = (text: string) => text.length
 const partsOf = (given: object) =>
   exchangeParts({
-    facts: { ...facts, ...given } as ExchangeFacts,
+    facts: { ...plainFacts, observation_id: 'o1', ...given } as ExchangeFacts,
     request: Buffer.from('{"messages":[]}'),
     response: Buffer.from('{}'),
   })

@@ -16,6 +16,7 @@ export {
   requesterOf,
   shownJob,
 } from './job-runs.ts'
+export { jobRunRoutes } from './run-routes.ts'
 export {
   type Chore,
   type ChoreRun,

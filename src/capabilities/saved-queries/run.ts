@@ -29,7 +29,7 @@ export function runSavedQuery(deps: SavedQueryDeps): Route {
     audit: 'content',
     auth: 'jwt_or_key',
     scope: { level: 'project', role: 'viewer', key: ['query:run', 'traces:read'] },
-    params: z.strictObject({ saved_query_id: z.string().describe('Id of the saved query.') }),
+    params: savedTable.path,
     body: runBody,
     reply: runReply,
     errors: [
@@ -41,7 +41,7 @@ export function runSavedQuery(deps: SavedQueryDeps): Route {
       'store_unavailable',
     ],
     handle: async ({ params, body = { parameters: {} }, caller, signal }) => {
-      const key = { project_id: caller.project_id, id: params.saved_query_id }
+      const key = { project_id: caller.project_id, id: savedTable.idIn(params) }
       const saved = await savedTable.read(deps.db, key)
       if (!isVisible(saved, requesterOf(caller))) throw savedTable.notFound(key.id)
       refuseBroken(saved, deps.clock.now_ms())

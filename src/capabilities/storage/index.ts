@@ -42,14 +42,11 @@ export { type HotRowWriter, openHotRowWriter } from './postgres/write-rows.ts'
 export type {
   CorrelationRow,
   CorrelationSearch,
-  EventFilter,
   EventPage,
   EventRow,
-  LinkFilter,
   LinkRow,
   RecordKind,
   RecordStore,
-  TraceCorrelationFilter,
 } from './record-contract.ts'
 export type { RepairStore, UsageChange, UsageColumns } from './repair-contract.ts'
 export {

@@ -4,7 +4,7 @@ import type {
   IngestRecords,
   LinkDraft,
 } from '../../model/ingest-records.ts'
-import type { TimeWindow } from './contract.ts'
+import type { OpenWindow, TimeWindow } from './contract.ts'
 
 /**
  * The port to all kinds of records. Writes rows as encoded at the edge; reads events, links and
@@ -72,7 +72,10 @@ export type CorrelationRow = Read<CorrelationDraft, never, 'metadata'> & {
   value_digest: string
 }
 
-export type EventFilter = TimeWindow & { observation_id?: string; name?: string }
+export type EventFilter = OpenWindow & {
+  observation_id?: string | undefined
+  name?: string | undefined
+}
 
 export type EventPage = EventFilter & {
   /** The last row of the page before. */
@@ -86,11 +89,11 @@ export type EventPage = EventFilter & {
 /** A page of events. `more`: further events follow, after a limit of rows or bytes. */
 type EventRows = { rows: EventRow[]; more: boolean }
 
-export type LinkFilter = TimeWindow & {
+export type LinkFilter = OpenWindow & {
   /** Selects only links from this trace (`from`), or to it (`to`). */
-  direction?: 'from' | 'to'
+  direction?: 'from' | 'to' | undefined
   /** Selects only links from or to this observation of the trace. */
-  observation_id?: string
+  observation_id?: string | undefined
 }
 
 export type LinkPage = LinkFilter & {
@@ -99,7 +102,10 @@ export type LinkPage = LinkFilter & {
   limit: number
 }
 
-export type TraceCorrelationFilter = { observation_id?: string; correlation_type?: string }
+export type TraceCorrelationFilter = {
+  observation_id?: string | undefined
+  correlation_type?: string | undefined
+}
 
 type TraceCorrelationPage = TraceCorrelationFilter & {
   after?: Pick<CorrelationRow, 'time' | 'correlation_type' | 'observation_id' | 'value_digest'>

@@ -2,9 +2,8 @@ import type { Route } from '../../platform/http/index.ts'
 import { getRouteStats, type RouteStatsDeps } from './route-stats.ts'
 import {
   type BenchmarkDeps,
-  getStoreBenchmark,
-  listStoreBenchmarks,
   runStoreBenchmark,
+  storeBenchmarkRoutes,
 } from './store-benchmark/run.ts'
 import { routingDocumentRoutes, type StoreRoutingDeps } from './store-routing.ts'
 import { getScorecard, type ScorecardDeps } from './store-selection/scorecard.ts'
@@ -31,8 +30,7 @@ export function storeRoutingRoutes(deps: StoreRoutingRoutesDeps): Route[] {
     ...routingDocumentRoutes(deps),
     getRouteStats(deps),
     runStoreBenchmark(deps),
-    getStoreBenchmark(deps),
-    listStoreBenchmarks(deps),
+    ...storeBenchmarkRoutes(deps),
     getScorecard(deps),
   ]
 }

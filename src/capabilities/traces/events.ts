@@ -4,7 +4,6 @@ import { isoFromNs } from '../../kernel/time.ts'
 import {
   checkWindow,
   cursorParameter,
-  expected,
   instantParameter,
   limitParameter,
   textParameter,
@@ -12,8 +11,14 @@ import {
 import { record } from '../../model/named-schemas.ts'
 import { levels } from '../../model/observation.ts'
 import { defineRoute, type Route } from '../../platform/http/index.ts'
-import type { EventFilter, EventRow } from '../storage/index.ts'
-import { pageFields, readPosition, recordFields, textOrNull } from './record-pages.ts'
+import type { EventRow } from '../storage/index.ts'
+import {
+  orderParameter,
+  pageFields,
+  readPosition,
+  recordFields,
+  textOrNull,
+} from './record-pages.ts'
 import { checkTraceExists, type TraceDeps, tracePath } from './trace-path.ts'
 
 /** Maximum bytes of text on a page. A page ends early at this bound. */
@@ -35,9 +40,8 @@ export function listTraceEvents({ records }: TraceDeps): Route {
     errors: ['trace_not_found', 'invalid_cursor', 'store_unavailable'],
     handle: async ({ params: { trace_id }, query, caller: { project_id } }) => {
       checkWindow(query)
-      const { order, limit, cursor } = query
+      const { order, limit, cursor, ...filter } = query
       const list = `events of ${trace_id} ${order}`
-      const filter = filterFrom(query)
       const after = cursor === undefined ? {} : { after: readPosition(list, cursor, places) }
       const [{ rows, more }, total] = await Promise.all([
         records.traceEvents(project_id, trace_id, {
@@ -68,22 +72,10 @@ const querySchema = z.strictObject({
   observation_id: textParameter('Returns only events of this observation.'),
   from: instantParameter('Start of the window, inclusive.'),
   to: instantParameter('End of the window, exclusive.'),
-  order: z
-    .enum(['asc', 'desc'], { error: expected('asc or desc') })
-    .default('asc')
-    .describe('`asc`: earliest first, `desc`: latest first.'),
+  order: orderParameter,
   limit: limitParameter,
   cursor: cursorParameter,
 })
-
-function filterFrom({ name, observation_id, from, to }: z.output<typeof querySchema>): EventFilter {
-  return {
-    ...(name !== undefined && { name }),
-    ...(observation_id !== undefined && { observation_id }),
-    ...(from !== undefined && { from }),
-    ...(to !== undefined && { to }),
-  }
-}
 
 const eventSchema = z
   .strictObject({

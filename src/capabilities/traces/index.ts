@@ -14,7 +14,13 @@ export { checkExplorerQuery, explorerQuery } from './explorer/explorer-query.ts'
 export { rollupSchema, shownRollup } from './explorer/node-reply.ts'
 export { readTree, type TreeSource, windowOf } from './load-tree.ts'
 export { isoWindowOf, readTraceRows } from './read-trace-rows.ts'
-export { pageFields, readPosition, recordFields, textOrNull } from './record-pages.ts'
+export {
+  orderParameter,
+  pageFields,
+  readPosition,
+  recordFields,
+  textOrNull,
+} from './record-pages.ts'
 export { checkTraceExists, type TraceDeps, tracePath } from './trace-path.ts'
 export { buildTree } from './tree/build-tree.ts'
 export { marks, type RollUp, type TraceTree, type TreeNode } from './tree/contract.ts'

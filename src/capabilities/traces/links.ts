@@ -11,8 +11,14 @@ import {
 } from '../../model/list-query.ts'
 import { record } from '../../model/named-schemas.ts'
 import { defineRoute, type Route } from '../../platform/http/index.ts'
-import type { LinkFilter, LinkRow } from '../storage/index.ts'
-import { pageFields, readPosition, recordFields, textOrNull } from './record-pages.ts'
+import type { LinkRow } from '../storage/index.ts'
+import {
+  orderParameter,
+  pageFields,
+  readPosition,
+  recordFields,
+  textOrNull,
+} from './record-pages.ts'
 import { checkTraceExists, type TraceDeps, tracePath } from './trace-path.ts'
 
 /** GET /api/v2/observability/traces/{trace_id}/links: lists the links of a trace. */
@@ -30,9 +36,8 @@ export function listTraceLinks({ records }: TraceDeps): Route {
     errors: ['trace_not_found', 'invalid_cursor', 'store_unavailable'],
     handle: async ({ params: { trace_id }, query, caller: { project_id } }) => {
       checkWindow(query)
-      const { order, limit, cursor } = query
+      const { order, limit, cursor, ...filter } = query
       const list = `links of ${trace_id} ${order}`
-      const filter = filterFrom(query)
       const after = cursor === undefined ? {} : { after: readPosition(list, cursor, places) }
       const [rows, total] = await Promise.all([
         records.traceLinks(project_id, trace_id, { ...filter, ...after, order, limit: limit + 1 }),
@@ -67,23 +72,10 @@ const querySchema = z.strictObject({
   observation_id: textParameter('Returns only links from or to this observation of the trace.'),
   from: instantParameter('Start of the window of the linking observation, inclusive.'),
   to: instantParameter('End of the window of the linking observation, exclusive.'),
-  order: z
-    .enum(['asc', 'desc'], { error: expected('asc or desc') })
-    .default('asc')
-    .describe('`asc`: earliest first, `desc`: latest first.'),
+  order: orderParameter,
   limit: limitParameter,
   cursor: cursorParameter,
 })
-
-function filterFrom(query: z.output<typeof querySchema>): LinkFilter {
-  const { direction, observation_id, from, to } = query
-  return {
-    ...(direction !== undefined && { direction }),
-    ...(observation_id !== undefined && { observation_id }),
-    ...(from !== undefined && { from }),
-    ...(to !== undefined && { to }),
-  }
-}
 
 const linkSchema = z
   .strictObject({

@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { traceIdFrom } from '../../kernel/ids.ts'
 import { decodeCursor } from '../../kernel/pages.ts'
 import { problem } from '../../kernel/problem.ts'
+import { expected } from '../../model/list-query.ts'
 
 /** Fields of every record in replies. */
 export const recordFields = {
@@ -15,6 +16,12 @@ export const recordFields = {
     .describe('Time, ISO 8601 in UTC, with up to nanoseconds.'),
   source: z.enum(['proxy', 'otlp', 'api']).describe('Ingest path.'),
 }
+
+/** Order of a list by time. */
+export const orderParameter = z
+  .enum(['asc', 'desc'], { error: expected('asc or desc') })
+  .default('asc')
+  .describe('`asc`: earliest first, `desc`: latest first.')
 
 /** Fields of every page of a list, besides its items. */
 export const pageFields = {

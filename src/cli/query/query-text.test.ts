@@ -1,8 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { type Arguments, UsageError } from '../command.ts'
-import { parametersOf, readQueryText, windowFrom } from './query-body.ts'
-import { rowsCsv, rowsTable } from './rows-text.ts'
+import { parametersOf, readQueryText, rowsCsv, rowsTable, windowFrom } from './query.ts'
 
 const now_ms = () => Date.parse('2026-11-29T12:00:00Z')
 

@@ -1,15 +1,17 @@
 import { readFile } from 'node:fs/promises'
+import { parse } from 'yaml'
 import { z } from 'zod'
+import { durationMs } from '../../kernel/duration.ts'
 import { isUuid } from '../../kernel/ids.ts'
+import { printable } from '../../kernel/printable.ts'
 import { type Arguments, type CommandIo, exitStatus, UsageError } from '../command.ts'
 import { didYouMean } from '../did-you-mean.ts'
-import { pageEndText } from '../list-options.ts'
+import { instantFrom, pageEndText } from '../list-options.ts'
 import { render } from '../output.ts'
 import { openProjectApi, type ProjectApi, readAnswer, readPages } from '../project-api.ts'
 import { countText, durationText } from '../terminal/formats.ts'
+import { type Column, tableOf } from '../terminal/table.ts'
 import { explainQuery } from './explain-query.ts'
-import { parametersOf, readQueryText, windowFrom } from './query-body.ts'
-import { rowsCsv, rowsTable } from './rows-text.ts'
 
 const root = '/api/v2/observability'
 
@@ -159,4 +161,128 @@ function knownText(names: readonly string[]): string {
   if (names.length === 0) return 'the name of a saved query; the project has no saved queries'
   const more = names.length > shown_max ? ` and ${names.length - shown_max} more` : ''
   return `one of ${names.slice(0, shown_max).join(', ')}${more}`
+}
+
+/** A column of an answer. */
+type AnswerColumn = { name: string; type: string }
+
+/** Rows by the names of their columns. */
+type AnswerRows = readonly Readonly<Record<string, unknown>>[]
+
+const numbers = new Set(['integer', 'decimal', 'float'])
+const widthLeast = 12
+
+/** Formats rows as a table; columns of text are cut to fit a terminal. */
+export function rowsTable(
+  columns: readonly AnswerColumn[],
+  rows: AnswerRows,
+  io: Pick<CommandIo, 'columns' | 'styled'>,
+): string {
+  const heads = columns.map(({ name, type }): Column => {
+    const heading = name.toUpperCase()
+    return numbers.has(type) ? { heading, align: 'right' } : { heading, shrinks_to: widthLeast }
+  })
+  const cells = rows.map((row) => columns.map(({ name }) => valueText(row[name])))
+  return tableOf(heads, cells, { io })
+}
+
+/** Returns a value as text: empty for an unknown one, JSON for a list or map. */
+function valueText(value: unknown): string {
+  if (value === null || value === undefined) return ''
+  return typeof value === 'object' ? JSON.stringify(value) : String(value)
+}
+
+/**
+ * Formats rows as CSV (RFC 4180) with a line of names. A text that a spreadsheet would run as a formula
+ * begins with an apostrophe. At a terminal, control characters are escaped.
+ */
+export function rowsCsv(
+  columns: readonly AnswerColumn[],
+  rows: AnswerRows,
+  { columns: width }: Pick<CommandIo, 'columns'>,
+): string {
+  const isTerminal = width() !== undefined
+  const lines = [
+    columns.map(({ name }) => csvField(name)),
+    ...rows.map((row) => columns.map(({ name }) => csvField(row[name]))),
+  ]
+  return lines
+    .map((fields) => fields.join(','))
+    .map((line) => `${isTerminal ? printable(line) : line}\r\n`)
+    .join('')
+}
+
+function csvField(value: unknown): string {
+  const text = valueText(value)
+  const isFormula =
+    typeof value === 'string' && /^[=+\-@\t\r]/.test(text) && !/^[+-]?[\d.]+$/.test(text)
+  const safe = isFormula ? `'${text}` : text
+  return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe
+}
+
+/** Reads a query from JSON or YAML. Throws `UsageError`; `source` names the text in it. */
+export function readQueryText(text: string, source: string): Record<string, unknown> {
+  const value = parsedFrom(text, source)
+  if (typeof value === 'object' && value !== null && !Array.isArray(value)) {
+    return value as Record<string, unknown>
+  }
+  throw new UsageError(
+    `${source}: expected an object such as {"entity": "tasks", "window": {"from": …, "to": …}}; see docs/guides/query.md`,
+  )
+}
+
+function parsedFrom(text: string, source: string): unknown {
+  try {
+    return parse(text, { maxAliasCount: 100 })
+  } catch (error) {
+    const [reason = ''] = (error as Error).message.split('\n')
+    throw new UsageError(`${source}: expected JSON or YAML: ${reason}`)
+  }
+}
+
+/**
+ * Returns the window of the options, or undefined without them: `--last`, or `--from` with `--to`, which
+ * is now by default. Throws `UsageError`.
+ */
+export function windowFrom(
+  args: Arguments,
+  io: Pick<CommandIo, 'now_ms'>,
+): { from: string; to: string } | undefined {
+  const [last, from, to] = ['last', 'from', 'to'].map((name) => args.value(name))
+  const now = new Date(io.now_ms()).toISOString()
+  if (last !== undefined) {
+    if ((from ?? to) !== undefined)
+      throw new UsageError('got --last with --from or --to, expected one of them')
+    if (Number.isNaN(durationMs(last))) {
+      throw new UsageError(`--last: got "${last}", expected a duration such as 15m, 24h or 7d`)
+    }
+    return { from: instantFrom('last', last, io), to: now }
+  }
+  if (from === undefined) {
+    if (to === undefined) return undefined
+    throw new UsageError('got --to without --from, expected both or --last')
+  }
+  return {
+    from: instantFrom('from', from, io),
+    to: to === undefined ? now : instantFrom('to', to, io),
+  }
+}
+
+/** Reads the parameters of a saved query: `name=value`. Throws `UsageError`. */
+export function parametersOf(pairs: readonly string[]): Record<string, unknown> {
+  return Object.fromEntries(
+    pairs.map((pair) => {
+      const at = pair.indexOf('=')
+      if (at < 1) throw new UsageError(`--param: got "${pair}", expected name=value`)
+      return [pair.slice(0, at), valueFrom(pair.slice(at + 1))]
+    }),
+  )
+}
+
+function valueFrom(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return text
+  }
 }

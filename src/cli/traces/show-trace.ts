@@ -1,3 +1,4 @@
+import { z } from 'zod'
 import { type Arguments, type CommandIo, exitStatus } from '../command.ts'
 import { parametersFrom } from '../list-options.ts'
 import { render } from '../output.ts'
@@ -5,7 +6,6 @@ import { openProjectApi, readAnswer } from '../project-api.ts'
 import { costText, countText, durationText, zonedTimeText } from '../terminal/formats.ts'
 import { type Cell, type Column, type Row, tableOf } from '../terminal/table.ts'
 import { oneLine } from '../terminal/terminal-text.ts'
-import { type NodeReply, type TraceReply, traceReply } from './trace-reply.ts'
 import { treeOptions } from './tree-options.ts'
 
 const defaults = { depth: '5', limit: '200' }
@@ -133,3 +133,56 @@ export function drawBranches(depths: readonly number[]): string[] {
   })
   return drawn.toReversed()
 }
+
+/** The parts of a reply of the explorer that are printed; another version of the API may have more. */
+
+const count = z.number()
+const text = z.string()
+
+const rollup = z.object({
+  observations: count,
+  calls: count,
+  errors: count,
+  tokens: z.object({ total: count.nullable() }),
+  cost_usd: text,
+})
+
+/** A node of the tree. */
+const nodeReply = z.object({
+  node_id: text,
+  parent_id: text.nullable(),
+  depth: count,
+  type: text,
+  name: text,
+  status: text.nullable(),
+  marks: z.array(text),
+  offset_ms: count,
+  duration_ms: count,
+  rollup,
+  children: z.object({ total: count, shown: count, next_cursor: text.nullable() }),
+  details: z
+    .object({
+      model: text.nullable(),
+      error_type: text.nullable(),
+      error_message: text.nullable(),
+    })
+    .nullable(),
+})
+export type NodeReply = z.output<typeof nodeReply>
+
+/** A page of the explorer. */
+export const traceReply = z.object({
+  trace_id: text,
+  summary: z.object({
+    task_id: text.nullable(),
+    start_time: text.nullable(),
+    duration_ms: count,
+    depth_max: count,
+    rollup,
+  }),
+  parent_id: text.nullable(),
+  total: count,
+  nodes: z.array(nodeReply),
+  next_cursor: text.nullable(),
+})
+type TraceReply = z.output<typeof traceReply>

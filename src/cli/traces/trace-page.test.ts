@@ -1,8 +1,7 @@
 import { expect, test } from 'vitest'
 import { incidentDetail } from '../incidents/incident-replies.ts'
 import { incidentPage } from '../incidents/show-incidents.ts'
-import { tracePage } from './show-trace.ts'
-import { type NodeReply, traceReply } from './trace-reply.ts'
+import { type NodeReply, tracePage, traceReply } from './show-trace.ts'
 
 const io = {
   ...{ out: () => undefined, err: () => undefined, stdin: async () => '', now_ms: () => 0 },

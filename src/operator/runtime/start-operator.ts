@@ -1,9 +1,9 @@
 import type { HealthCheck } from '../../platform/http/index.ts'
-import type { KubeClient } from '../../platform/kube/index.ts'
+import type { KubeClient, KubeObject, KubeResource } from '../../platform/kube/index.ts'
 import type { Logger, Metrics } from '../../platform/telemetry/index.ts'
 import type { Kind, ReconcileDeps } from '../contract.ts'
 import type { ServiceClient } from '../service/service-client.ts'
-import { createGrantBook } from '../tenancy/grant-book.ts'
+import { createGrantBook, type GrantBook } from '../tenancy/grant-book.ts'
 import { type Controller, createController } from './controller.ts'
 import { createEventRecorder } from './event-recorder.ts'
 import { applyInstallationResources } from './installation-resources.ts'
@@ -15,12 +15,11 @@ import {
   noElection,
 } from './leader-election.ts'
 import { leaseRecord } from './lease.ts'
-import { createNamespaceGate } from './namespace-gate.ts'
-import { watchNamespaces } from './namespace-watch.ts'
+import { createNamespaceGate, type NamespaceGate } from './namespace-gate.ts'
 import { createOperatorMetrics } from './operator-metrics.ts'
 import type { OperatorSettings } from './operator-settings.ts'
 import { createPresence, noPresence, type Presence } from './presence.ts'
-import type { Reflector } from './reflector.ts'
+import { createReflector, type Reflector, type ReflectorSink } from './reflector.ts'
 import { reportGrants } from './report-grants.ts'
 import { type SecretSubject, watchLabelledSecrets, watchOwnedSecrets } from './secret-watch.ts'
 import type { Timing } from './timing.ts'
@@ -213,4 +212,66 @@ function findUnsynced(reflectors: readonly Reflector[]): string | null {
 
 function asError(error: unknown): Error {
   return error instanceof Error ? error : new Error(String(error))
+}
+
+const namespaces: KubeResource = { group: '', version: 'v1', plural: 'namespaces' }
+
+/** How often the watch checks whether there is a selector. */
+const check_ms = 100
+
+/**
+ * Watches the labels of namespaces for the grants and the gate, once one of them has a selector.
+ * Without a selector it sends nothing and needs no permission.
+ */
+function watchNamespaces(options: {
+  kube: KubeClient
+  timing: Timing
+  logger: Logger
+  settings: OperatorSettings
+  book: GrantBook
+  gate: NamespaceGate
+}): Reflector {
+  const { book, gate, timing } = options
+  const isNeeded = () => gate.isSelective || book.hasSelectors()
+  const sink = namespaceSink({
+    setLabels: (namespace, labels) => {
+      book.setLabels(namespace, labels)
+      gate.setLabels(namespace, labels)
+    },
+  })
+  const reflector = createReflector({
+    ...options,
+    ...{ resource: namespaces, namespace: undefined, metadata_only: true, sink },
+  })
+  return {
+    ...reflector,
+    unsynced: () => (isNeeded() ? reflector.unsynced() : null),
+    run: async (signal) => {
+      while (!signal.aborted && !isNeeded()) await timing.sleep(check_ms, signal)
+      await reflector.run(signal)
+    },
+  }
+}
+
+/** Creates a sink that passes the labels of namespaces on. */
+export function namespaceSink({ setLabels }: Pick<GrantBook, 'setLabels'>): ReflectorSink {
+  const uidByName = new Map<string, string>()
+  const drop = (name: string) => {
+    uidByName.delete(name)
+    setLabels(name, undefined)
+  }
+  return {
+    listing: () => undefined,
+    changed: ({ metadata: { name, uid, labels = {} } }: KubeObject) => {
+      uidByName.set(name, uid)
+      setLabels(name, labels)
+    },
+    // Another namespace of the name may have been created since.
+    deleted: ({ metadata: { name, uid } }) => {
+      if (uidByName.get(name) === uid) drop(name)
+    },
+    listed: (uids) => {
+      for (const [name, uid] of [...uidByName]) if (!uids.has(uid)) drop(name)
+    },
+  }
 }

@@ -1,6 +1,11 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import type { ActorKind, AuditChange, AuditEntry, AuditOutcome } from '../../model/audit-entry.ts'
-import { runWithOrganization } from '../tenancy/index.ts'
+import {
+  runInInstallation,
+  runInOrganization,
+  runInProject,
+  runWithOrganization,
+} from '../tenancy/index.ts'
 
 /**
  * A statement that appends a record if its transaction wrote anything. The store runs it in the
@@ -257,4 +262,24 @@ export function noteBefore(before: unknown): void {
 /** Notes the values after the change, for a call whose body does not have them. */
 export function noteAfter(after: unknown): void {
   currentCall()?.noteChange({ after })
+}
+
+/**
+ * Returns a trail that reads and writes in the scope of each entry's organization instead of the
+ * scope of the call. A refused call has no scope.
+ */
+export function scopeTrail(trail: AuditTrail): AuditTrail {
+  return {
+    ...trail,
+    findOrganization: (project_id) =>
+      runInProject(project_id, () => trail.findOrganization(project_id)),
+    append: (entry) => runForChain(entry.organization_id, () => trail.append(entry)),
+  }
+}
+
+/** Runs work on the chain of an organization in its scope; null: the chain of the installation. */
+export function runForChain<T>(organization_id: string | null, work: () => T): T {
+  return organization_id === null
+    ? runInInstallation('the chain of the installation', work)
+    : runInOrganization(organization_id, work)
 }

@@ -6,7 +6,8 @@ export {
   currentCall,
   noteAfter,
   noteBefore,
+  runForChain,
   runInCall,
+  scopeTrail,
 } from './audited-call.ts'
 export { isChange } from './changed-tables.ts'
-export { runForChain, scopeTrail } from './scoped-trail.ts'

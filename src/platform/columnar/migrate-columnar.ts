@@ -8,9 +8,8 @@ import {
   type SchemaStatus,
 } from '../migrations/index.ts'
 import type { Logger } from '../telemetry/index.ts'
-import { checkCluster } from './cluster/check-cluster.ts'
+import { checkCluster, quoteText } from './cluster/check-cluster.ts'
 import { statementSettings } from './cluster/statement-classes.ts'
-import { findTableGaps } from './cluster/table-gaps.ts'
 import { ColumnarError, type ColumnarServer, ColumnarUnavailable } from './contract.ts'
 import { renderStatement, type SchemaTarget } from './render-statement.ts'
 
@@ -150,4 +149,26 @@ async function readApplied(columnar: ColumnarServer): Promise<AppliedMigration[]
     if (error instanceof ColumnarError && codes.includes(error.code)) return []
     throw error
   }
+}
+
+/**
+ * Returns the servers of a cluster that lack tables of the database which others have, of those that
+ * answer. A server that was added to the cluster lacks them all: the statements that create tables
+ * went to the servers of their time.
+ */
+async function findTableGaps(
+  columnar: Pick<ColumnarServer, 'query' | 'database'>,
+  cluster: string,
+): Promise<string[]> {
+  const rows = await columnar.query<{ host: string; tables: string[] }>(
+    `SELECT host, groupUniqArrayIf(name, name != '') AS tables FROM (
+       SELECT hostName() AS host, name FROM clusterAllReplicas(${quoteText(cluster)}, view(
+         SELECT name FROM system.tables WHERE database = {database:String}
+         UNION ALL SELECT ''
+       ))
+     ) GROUP BY host ORDER BY host`,
+    { database: columnar.database },
+  )
+  const all = new Set(rows.flatMap(({ tables }) => tables))
+  return rows.filter(({ tables }) => tables.length < all.size).map(({ host }) => host)
 }

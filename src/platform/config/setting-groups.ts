@@ -7,7 +7,6 @@ import {
   secretSettings,
   taskSettings,
 } from './settings/api-settings.ts'
-import { certificationSettings } from './settings/certification-settings.ts'
 import { cliSettings, smokeSettings } from './settings/client-settings.ts'
 import {
   costSettings,
@@ -32,6 +31,7 @@ import {
 import { verificationSettings } from './settings/verification-settings.ts'
 import {
   auditSettings,
+  certificationSettings,
   checkpointSettings,
   jobSettings,
   notificationSettings,

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
+import { createRefusalLimit } from './audited-routes.ts'
 import { maskChange } from './mask-change.ts'
-import { createRefusalLimit } from './refusal-limit.ts'
 
 test('masks secrets, contents and addresses of receivers, at any depth', () => {
   const body = {

@@ -16,7 +16,7 @@ export {
   QueueUnavailable,
 } from './contract.ts'
 export { type JetStreamQueueOptions, migrateJetStream } from './jetstream/jetstream-queue.ts'
-export { openJetStreamQueue } from './jetstream/open-jetstream-queue.ts'
+export { openJetStreamQueue } from './jetstream/partitioned-queue.ts'
 export { FramePool, publishWithRetries, type RetryLimits } from './publishing.ts'
 export type { QueueLogger } from './run-batch.ts'
 export { type SpooledPublisher, withSpool } from './spool.ts'

@@ -13,6 +13,7 @@ import { exchangeToObservation } from '../../../src/capabilities/records/exchang
 import { createPricing } from '../../../src/capabilities/records/pricing/index.ts'
 import type { ExchangeFacts } from '../../../src/model/exchange.ts'
 import type { Observation } from '../../../src/model/observation.ts'
+import { plainFacts } from '../../support/exchange-facts.ts'
 import { type PlainTraces, tracesProtobuf } from '../../support/otlp-messages.ts'
 import { storedFrom } from '../../support/otlp-spans.ts'
 import { endpointOf } from '../../support/provider-sessions.ts'
@@ -32,19 +33,23 @@ export function rowsOfCalls({ calls }: RecordedCase): Observation[] {
     const [, path_model] = /\/models\/([^/:]+):/.exec(request.path) ?? []
     const endpoint = endpointOfCall(request)
     const facts: ExchangeFacts = {
-      ...{ project_id, endpoint, provider: providerOf(endpoint) },
+      ...plainFacts,
+      project_id,
+      endpoint,
+      provider: providerOf(endpoint),
       ...(path_model !== undefined && { path_model }),
       trace_id: `0198c0de-0000-7000-8000-${String(at + 1).padStart(12, '0')}`,
       observation_id: String(at + 1).padStart(16, '0'),
-      parent_observation_id: '',
-      ...{ start_time: `${start}`, end_time: `${start + second_ns}` },
+      start_time: `${start}`,
+      end_time: `${start + second_ns}`,
       first_token_time: response.streamed ? `${start + second_ns / 2n}` : null,
-      ...{ outcome: 'complete', status_code: response.status, error_type: '', error_message: '' },
-      ...{ streamed: response.streamed, usage_requested_by_us: asksNoUsage(request.body) },
-      ...{ request_bytes: body.length, response_bytes: answer.length, response_encoding: '' },
+      status_code: response.status,
+      streamed: response.streamed,
+      usage_requested_by_us: asksNoUsage(request.body),
+      request_bytes: body.length,
+      response_bytes: answer.length,
       response_type: response.headers['content-type'] ?? '',
-      ...{ content_state: 'full', task_id: 'task-1', task_name: '', conversation_id: '' },
-      ...{ user_id: '', environment: '', release: '', attributes: {} },
+      task_id: 'task-1',
     }
     const context = { pricing, countTokens: () => 0, response_bytes_max: 1_000_000 }
     return exchangeToObservation({ facts, request: body, response: answer }, `m${at}`, context)

@@ -1,19 +1,24 @@
 import { useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { api, call } from '../../api/client.ts'
-import type { ServiceAccount } from '../../api/schema.gen.d.ts'
+import { usePages } from '../../api/pages.ts'
+import type { ApiKey, ServiceAccount } from '../../api/schema.gen.d.ts'
+import { serverNow } from '../../api/server-clock.ts'
 import { useUrlState } from '../../app/use-search.ts'
-import { Confirm } from '../../ui/dialog.tsx'
+import { Confirm, Dialog } from '../../ui/dialog.tsx'
 import { TextField } from '../../ui/fields.tsx'
 import { HereLink } from '../../ui/here-link.tsx'
 import { ManagedBy } from '../../ui/managed-by.tsx'
 import { Button, Facts, Time } from '../../ui/parts.tsx'
-import { Loaded } from '../../ui/states.tsx'
+import { ShownOnce } from '../../ui/shown-once.tsx'
+import { Empty, Loaded } from '../../ui/states.tsx'
 import { Plain } from '../../ui/text.tsx'
 import { notify, notifyFault } from '../../ui/toasts.tsx'
 import ui from '../../ui/ui.module.css'
-import { AccountKeys } from './account-keys.tsx'
 import { AccountState } from './account-state.tsx'
+import { KeyForm } from './key-form.tsx'
+import { isEnded, KeyTable } from './key-table.tsx'
+import { RevokeKey } from './revoke-key.tsx'
 
 const path = '/api/v2/access/service-accounts/{service_account_id}'
 
@@ -127,5 +132,75 @@ function Actions({ account }: { account: ServiceAccount }) {
         )}
       </Confirm>
     </div>
+  )
+}
+
+const keysPath = '/api/v2/access/service-accounts/{service_account_id}/keys'
+
+/** The keys of a service account. A resource that owns the account also owns its keys. */
+function AccountKeys({ account }: { account: ServiceAccount }) {
+  const service_account_id = account.id
+  const client = useQueryClient()
+  const [isOpen, setOpen] = useState(false)
+  const [revoked, setRevoked] = useState<ApiKey>()
+  const [made, setMade] = useState<{ title: string; secret: string }>()
+  const mayCreate = account.managed_by === null && account.suspended_at === null
+  const keys = usePages(
+    ['account-keys', service_account_id],
+    (cursor, signal) =>
+      call.GET(keysPath, {
+        params: { path: { service_account_id }, query: { limit: 50, cursor } },
+        signal,
+      }),
+    (each) => each.api_keys,
+  )
+  const done = async (title: string, secret?: string | null) => {
+    setOpen(false)
+    setRevoked(undefined)
+    if (secret) setMade({ title, secret })
+    else notify(title)
+    await client.invalidateQueries()
+  }
+  return (
+    <>
+      <div>
+        <Button disabled={!mayCreate} onClick={() => setOpen(true)}>
+          Create a key
+        </Button>
+      </div>
+      {made !== undefined && <ShownOnce {...made} />}
+      <KeyTable
+        label="Keys of the account"
+        pages={keys}
+        actions={(key) =>
+          isEnded(key, serverNow()) ? null : (
+            <Button
+              small
+              look="danger"
+              aria-label={`Revoke ${key.name}`}
+              onClick={() => setRevoked(key)}
+            >
+              Revoke
+            </Button>
+          )
+        }
+        empty={<Empty title="The account has no keys" />}
+      />
+      <Dialog title="Create a key of the account" open={isOpen} onClose={() => setOpen(false)}>
+        <KeyForm
+          allowed={account.scopes}
+          onCreate={async ({ name, scopes, environment, expires_at }) => {
+            const { data } = await call.POST(keysPath, {
+              params: { path: { service_account_id } },
+              body: { name, scopes, environment, expires_at },
+            })
+            await done(`The new key ${name}`, data?.key)
+          }}
+        />
+      </Dialog>
+      {revoked !== undefined && (
+        <RevokeKey of={revoked} onClose={() => setRevoked(undefined)} onDone={done} />
+      )}
+    </>
   )
 }

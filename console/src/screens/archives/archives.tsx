@@ -1,10 +1,24 @@
-import { Heading } from '../../ui/parts.tsx'
+import { useQueryClient } from '@tanstack/react-query'
+import { type FormEvent, useState } from 'react'
+import { api, call } from '../../api/client.ts'
+import { Problem } from '../../api/problem.ts'
+import type { RestoreRun } from '../../api/schema.gen.d.ts'
+import { useHasRole, useProjectId } from '../../app/project.ts'
+import { useUrlState } from '../../app/use-search.ts'
+import { Dialog } from '../../ui/dialog.tsx'
+import { CheckField, faultAt, TextField } from '../../ui/fields.tsx'
+import { formatCount } from '../../ui/format.ts'
+import { HereLink } from '../../ui/here-link.tsx'
+import { Actor, isUnderWay, Progress, useRunPages } from '../../ui/job.tsx'
+import { List } from '../../ui/list.tsx'
+import { Button, Heading, State, Time } from '../../ui/parts.tsx'
+import { Empty, Fault } from '../../ui/states.tsx'
+import type { Column } from '../../ui/table.tsx'
 import { Tabs } from '../../ui/tabs.tsx'
+import { Plain } from '../../ui/text.tsx'
 import ui from '../../ui/ui.module.css'
 import { ArchiveRuns } from './archive-runs.tsx'
-import { RestoreRuns } from './restore-runs.tsx'
 import { Slices } from './slices.tsx'
-import { StartArchive } from './start-archive.tsx'
 
 /** The archives of the project, and the slices that were restored from them. */
 export function Archives() {
@@ -23,4 +37,148 @@ export function Archives() {
       />
     </div>
   )
+}
+
+/** The kinds of records that an archive can have. */
+const kinds = ['observations', 'traces', 'events', 'links', 'correlations'] as const
+
+/** Archives some days. */
+function StartArchive() {
+  const [isOpen, setOpen] = useState(false)
+  const isAdmin = useHasRole('admin')
+  return (
+    <>
+      {!isAdmin && <span className={ui.soft}>Administrators of the project archive.</span>}
+      <Button look="primary" disabled={!isAdmin} onClick={() => setOpen(true)}>
+        Archive days…
+      </Button>
+      <Dialog title="Archive days" open={isOpen} onClose={() => setOpen(false)}>
+        {isOpen && <ArchiveForm onDone={() => setOpen(false)} />}
+      </Dialog>
+    </>
+  )
+}
+
+function ArchiveForm({ onDone }: { onDone: () => void }) {
+  const client = useQueryClient()
+  const [, change] = useUrlState()
+  const start = api.useMutation('post', '/api/v2/observability/archive/run', {
+    onSuccess: async ({ job_id }) => {
+      await client.invalidateQueries({ queryKey: ['archive-runs'] })
+      change({ tab: undefined, run: job_id }, { push: true })
+      onDone()
+    },
+  })
+  const faults = start.error instanceof Problem ? start.error.faults : undefined
+  const submit = (event: FormEvent<HTMLFormElement>) => {
+    event.preventDefault()
+    const form = new FormData(event.currentTarget)
+    const chosen = kinds.filter((kind) => form.get(kind) === 'on')
+    const reason = String(form.get('reason') ?? '').trim()
+    start.mutate({
+      body: {
+        window: { from: `${form.get('from')}T00:00:00Z`, to: `${form.get('to')}T00:00:00Z` },
+        // An archive with a list of kinds does not count as whole, even if the list has all.
+        ...(chosen.length < kinds.length && { kinds: chosen }),
+        ...(reason !== '' && { reason }),
+      },
+    })
+  }
+  return (
+    <form className={ui.stack} onSubmit={submit}>
+      <TextField
+        label="From (UTC)"
+        name="from"
+        type="date"
+        required
+        fault={faultAt(faults, '/window/from')}
+      />
+      <TextField
+        label="Before (UTC)"
+        name="to"
+        type="date"
+        required
+        hint="This day is not in the archive. At most 400 days."
+        fault={faultAt(faults, '/window/to')}
+      />
+      <KindChoice />
+      <TextField label="Reason" name="reason" fault={faultAt(faults, '/reason')} />
+      {start.error !== null && <Fault error={start.error} />}
+      <div>
+        <Button type="submit" look="primary" disabled={start.isPending}>
+          {start.isPending ? 'Starting…' : 'Archive'}
+        </Button>
+      </div>
+    </form>
+  )
+}
+
+/** The choice of kinds; all are chosen first. */
+function KindChoice() {
+  return (
+    <fieldset className={ui.row} style={{ border: 0, padding: 0, margin: 0 }}>
+      <legend>Kinds</legend>
+      {kinds.map((kind) => (
+        <CheckField key={kind} label={kind} name={kind} defaultChecked />
+      ))}
+    </fieldset>
+  )
+}
+
+/** The restores, newest first, with their progress. */
+function RestoreRuns() {
+  const project_id = useProjectId()
+  const runs = useRunPages(
+    ['restore-runs', project_id],
+    (cursor, signal) =>
+      call.GET('/api/v2/observability/restore/runs', {
+        params: { query: { limit: 50, cursor } },
+        signal,
+      }),
+    (each) => each.runs,
+  )
+  return (
+    <List
+      label="Restores"
+      pages={runs}
+      columns={columns}
+      keyOf={({ job_id }) => job_id}
+      empty={
+        <Empty title="Nothing was restored">
+          <p>Open an archive and choose “Restore”.</p>
+        </Empty>
+      }
+    />
+  )
+}
+
+const columns: Column<RestoreRun>[] = [
+  { id: 'created', head: 'Asked', cell: ({ created_at }) => <Time at={created_at} /> },
+  { id: 'state', head: 'State', cell: ({ state }) => <State of={state} /> },
+  {
+    id: 'archive',
+    head: 'Archive',
+    cell: ({ archive_run_id }) => (
+      <HereLink change={{ tab: undefined, run: archive_run_id }}>open</HereLink>
+    ),
+  },
+  { id: 'rows', head: 'Rows', cell: (run) => <Rows of={run} /> },
+  {
+    id: 'erased',
+    head: 'Left out as erased',
+    number: true,
+    wide: true,
+    cell: ({ result }) => result && formatCount(result.erased_rows),
+  },
+  { id: 'by', head: 'By', wide: true, cell: ({ requested_by }) => <Actor of={requested_by} /> },
+]
+
+function Rows({ of: { state, progress, result, error } }: { of: RestoreRun }) {
+  if (result !== null) return formatCount(result.rows)
+  if (error !== null) return <Plain>{error}</Plain>
+  if (!isUnderWay(state)) return null
+  if (progress === null) return <Progress label="Starting" />
+  const { files, files_total, rows } = progress
+  const label = `${files} of ${files_total} files, ${formatCount(rows)} rows`
+  return <Progress label={label} done={files} of={files_total} />
 }

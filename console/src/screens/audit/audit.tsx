@@ -1,14 +1,24 @@
+import { call } from '../../api/client.ts'
+import { usePages } from '../../api/pages.ts'
+import type { AuditCheckpoint, AuditedRead } from '../../api/schema.gen.d.ts'
 import { isOrganizationAdmin, useOrganization } from '../../app/organization.ts'
+import { useProjectId } from '../../app/project.ts'
 import { useSession } from '../../app/session.ts'
 import { useUrlState } from '../../app/use-search.ts'
-import { SelectField } from '../../ui/fields.tsx'
+import { Copy } from '../../ui/copy.tsx'
+import { SelectField, TextField } from '../../ui/fields.tsx'
+import { Actor } from '../../ui/job.tsx'
+import { List } from '../../ui/list.tsx'
 import { NeedsRole } from '../../ui/needs-role.tsx'
-import { Heading } from '../../ui/parts.tsx'
+import { Badge, Button, Heading, Time } from '../../ui/parts.tsx'
+import { Empty } from '../../ui/states.tsx'
+import type { Column } from '../../ui/table.tsx'
 import { Tabs } from '../../ui/tabs.tsx'
-import { Checkpoints } from './checkpoints.tsx'
+import { Plain } from '../../ui/text.tsx'
+import ui from '../../ui/ui.module.css'
+import type { Chain } from './chain.ts'
 import { Events } from './events.tsx'
 import { Export } from './export.tsx'
-import { Reads } from './reads.tsx'
 import { Verify } from './verify.tsx'
 
 /** The audit trail: records of calls, reads of contents, and the check that no record was changed. */
@@ -57,3 +67,137 @@ export function Audit() {
     </>
   )
 }
+
+/** The signed checkpoints of a chain. */
+function Checkpoints({ chain }: { chain: Chain }) {
+  const project_id = useProjectId()
+  const checkpoints = usePages(
+    ['audit-checkpoints', project_id, chain],
+    async (cursor, signal) => {
+      const query = { chain, limit: 50, ...(cursor !== undefined && { from_seq: Number(cursor) }) }
+      const { data } = await call.GET('/api/v2/audit/checkpoints', { params: { query }, signal })
+      if (data === undefined) return {}
+      const next_cursor = data.next_seq === null ? null : String(data.next_seq)
+      return { data: { checkpoints: data.checkpoints, next_cursor } }
+    },
+    (each) => each.checkpoints,
+  )
+  return (
+    <div className={ui.stack}>
+      <p className={ui.soft}>
+        A checkpoint signs all records up to its number. Keep copies outside of the database, with
+        the public keys of <code>/api/v2/audit/keys</code>.
+      </p>
+      <List
+        label="Checkpoints"
+        pages={checkpoints}
+        columns={checkpointColumns}
+        keyOf={({ seq, kind }) => `${seq} ${kind}`}
+        empty={
+          <Empty title="No checkpoint yet">
+            <p>A worker signs one after 1,000 records, or an hour after a new record.</p>
+          </Empty>
+        }
+      />
+    </div>
+  )
+}
+
+const checkpointColumns: Column<AuditCheckpoint>[] = [
+  { id: 'seq', head: 'Up to record', number: true, cell: ({ seq }) => seq },
+  { id: 'time', head: 'Signed', cell: ({ created_at }) => <Time at={created_at} /> },
+  {
+    id: 'kind',
+    head: 'Kind',
+    cell: ({ kind }) => (kind === 'pruned' ? 'records deleted by retention' : 'end of the chain'),
+  },
+  {
+    id: 'published',
+    head: 'Published',
+    cell: ({ published_at }) =>
+      published_at === null ? <Badge tone="warn">not published</Badge> : <Time at={published_at} />,
+  },
+  {
+    id: 'copy',
+    head: 'Envelope',
+    cell: ({ envelope }) => (
+      <Copy small text={() => JSON.stringify(envelope)}>
+        Copy
+      </Copy>
+    ),
+  },
+]
+
+/** Which person read which task, trace, conversation, document or query result. */
+function Reads({ chain }: { chain: Chain }) {
+  const project_id = useProjectId()
+  const [{ actor_id, resource_id }, change] = useUrlState()
+  const query = {
+    chain,
+    limit: 50,
+    ...(actor_id !== undefined && { actor_id }),
+    ...(resource_id !== undefined && { resource_id }),
+  }
+  const reads = usePages(
+    ['audited-reads', project_id, query],
+    (cursor, signal) =>
+      call.GET('/api/v2/audit/reads', { params: { query: { ...query, cursor } }, signal }),
+    (each) => each.reads,
+  )
+  return (
+    <div className={ui.stack}>
+      <form
+        key={`${actor_id} ${resource_id}`}
+        className={ui.row}
+        style={{ alignItems: 'end' }}
+        onSubmit={(event) => {
+          event.preventDefault()
+          const values = new FormData(event.currentTarget)
+          const text = (name: string) => String(values.get(name)).trim() || undefined
+          change({ actor_id: text('actor'), resource_id: text('resource') })
+        }}
+      >
+        <TextField label="Id of the person" name="actor" defaultValue={actor_id ?? ''} />
+        <TextField label="Id of what was read" name="resource" defaultValue={resource_id ?? ''} />
+        <Button type="submit">Filter</Button>
+      </form>
+      <List
+        label="Reads of contents"
+        pages={reads}
+        columns={readColumns}
+        keyOf={({ request_id, action, read_at }) => `${request_id} ${action} ${read_at}`}
+        empty={
+          <Empty title="No reads of contents">
+            <p>
+              A read of a task, trace, conversation, document or query result by a person is listed
+              after about half a second.
+            </p>
+          </Empty>
+        }
+      />
+    </div>
+  )
+}
+
+const readColumns: Column<AuditedRead>[] = [
+  { id: 'time', head: 'Time', cell: ({ read_at }) => <Time at={read_at} /> },
+  {
+    id: 'who',
+    head: 'Who',
+    cell: ({ actor_kind, actor_id }) => <Actor of={`${actor_kind}:${actor_id}`} />,
+  },
+  { id: 'action', head: 'Action', cell: ({ action }) => <Plain>{action}</Plain> },
+  {
+    id: 'what',
+    head: 'What',
+    cell: ({ resource_type, resource_id }) => (
+      <Plain>{`${resource_type} ${resource_id ?? ''}`}</Plain>
+    ),
+  },
+  {
+    id: 'from',
+    head: 'From',
+    wide: true,
+    cell: ({ origin }) => (origin === null ? 'erased' : <Plain>{origin.address}</Plain>),
+  },
+]

@@ -34,7 +34,9 @@ export function Events({ chain }: { chain: Chain }) {
   const [search, change] = useUrlState()
   const given = filters.filter((name) => search[name] !== undefined)
   const query = {
-    ...{ chain, limit: 50, ...rangeOf(search, serverNow()) },
+    chain,
+    limit: 50,
+    ...rangeOf(search, serverNow()),
     ...Object.fromEntries(given.map((name) => [name, search[name]])),
     ...(search['outcome'] !== undefined && { outcome: search['outcome'] as 'refused' }),
     ...(search['here'] === 'true' && { of_project: project_id }),

@@ -1,18 +1,23 @@
 import { useMutation } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
 import { useState } from 'react'
 import { api, call } from '../../api/client.ts'
-import type { NotificationChannel } from '../../api/schema.gen.d.ts'
-import { useHasRole } from '../../app/project.ts'
+import { usePages } from '../../api/pages.ts'
+import type { NotificationChannel, NotificationDelivery } from '../../api/schema.gen.d.ts'
+import { useHasRole, useProjectId } from '../../app/project.ts'
 import { queryClient } from '../../app/query-client.ts'
 import { Confirm } from '../../ui/dialog.tsx'
+import { formatDuration } from '../../ui/format.ts'
+import { List } from '../../ui/list.tsx'
 import { ManagedBy } from '../../ui/managed-by.tsx'
 import { Badge, Button, Facts, Heading, Time } from '../../ui/parts.tsx'
-import { Fault, Loaded } from '../../ui/states.tsx'
+import { Empty, Fault, Loaded } from '../../ui/states.tsx'
+import type { Column } from '../../ui/table.tsx'
 import { Tabs } from '../../ui/tabs.tsx'
 import { LongText, Plain } from '../../ui/text.tsx'
 import { notify, notifyFault } from '../../ui/toasts.tsx'
 import ui from '../../ui/ui.module.css'
-import { Attempts } from './attempts.tsx'
+import { Resend } from '../incidents/deliveries.tsx'
 import { ChannelState, receiverOf } from './channels.tsx'
 import { ChannelEditor } from './editor.tsx'
 
@@ -164,3 +169,83 @@ function Delete({ channel, onDone }: { channel: NotificationChannel; onDone: () 
     </>
   )
 }
+
+const page = 50
+
+/** The attempts of a channel, newest first, with what the receiver answered. */
+function Attempts({ channel_id }: { channel_id: string }) {
+  const project_id = useProjectId()
+  const attempts = usePages(
+    ['channels', project_id, channel_id, 'attempts'],
+    (cursor, signal) =>
+      call.GET('/api/v2/observability/incidents/channels/{channel_id}/deliveries', {
+        params: { path: { channel_id }, query: { limit: page, cursor } },
+        signal,
+      }),
+    (each) => each.deliveries,
+  )
+  return (
+    <List
+      label="Attempts"
+      pages={attempts}
+      columns={columns(project_id, () => void attempts.refetch())}
+      keyOf={({ delivery_id }) => delivery_id}
+      empty={
+        <Empty title="No attempts in the last 30 days">
+          <p>Send a test message to see whether the receiver answers.</p>
+        </Empty>
+      }
+    />
+  )
+}
+
+const columns = (project_id: string, onSent: () => void): Column<NotificationDelivery>[] => [
+  { id: 'at', head: 'At', cell: ({ started_at }) => <Time at={started_at} /> },
+  {
+    id: 'reason',
+    head: 'Message',
+    cell: ({ reason, incident_id }) =>
+      incident_id === null ? (
+        'test message'
+      ) : (
+        <Link to="/p/$project_id/incidents/$incident_id" params={{ project_id, incident_id }}>
+          {(reason ?? 'message').replaceAll('_', ' ')}
+        </Link>
+      ),
+  },
+  {
+    id: 'status',
+    head: 'Answer',
+    cell: ({ status, error, response }) => (
+      <>
+        <Badge tone={error === null ? 'good' : 'bad'}>{status ?? 'no answer'}</Badge>
+        {error !== null && <LongText text={error} />}
+        {response !== null && response !== '' && <LongText mono text={response} />}
+      </>
+    ),
+  },
+  { id: 'attempt', head: 'Attempt', number: true, wide: true, cell: ({ attempt }) => attempt },
+  {
+    id: 'duration',
+    head: 'Duration',
+    number: true,
+    wide: true,
+    cell: ({ duration_ms }) => formatDuration(duration_ms),
+  },
+  {
+    id: 'resend',
+    head: 'Again',
+    wide: true,
+    cell: ({ message_id, error }) =>
+      message_id === null ? null : (
+        <Resend
+          message={{
+            message_id,
+            channel: 'the channel',
+            state: error === null ? 'delivered' : 'dead',
+          }}
+          onSent={onSent}
+        />
+      ),
+  },
+]

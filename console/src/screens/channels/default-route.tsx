@@ -55,7 +55,9 @@ function RouteEditor({
   const isAdmin = useHasRole('admin')
   const [lines, setLines] = useState<readonly Line[]>(() =>
     stored.matches.map(({ min_severity, labels, notify: names }) => ({
-      ...{ severity: min_severity ?? '', labels: formatPairs(labels), notify: names.join(', ') },
+      severity: min_severity ?? '',
+      labels: formatPairs(labels),
+      notify: names.join(', '),
     })),
   )
   const save = useMutation({

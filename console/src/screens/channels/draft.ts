@@ -49,8 +49,17 @@ export const secretFields: Readonly<
 /** Returns an empty draft. */
 export function newDraft(): Draft {
   return {
-    ...{ name: '', type: 'webhook', url: '', secrets: {}, channel: '', to: '' },
-    ...{ answerLinks: true, fallback: '', disabled: false, title: '', body: '' },
+    name: '',
+    type: 'webhook',
+    url: '',
+    secrets: {},
+    channel: '',
+    to: '',
+    answerLinks: true,
+    fallback: '',
+    disabled: false,
+    title: '',
+    body: '',
   }
 }
 

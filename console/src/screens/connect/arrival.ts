@@ -24,7 +24,11 @@ export function findArrival(entries: readonly Entry[], since: string): ArrivedCa
     .filter((entry) => entry.role === 'model_call')
     .filter(({ time }) => Date.parse(time) >= from_ms)
     .map(({ time, provider, model, status, status_code, error, tokens }) => ({
-      ...{ time, provider, model, status_code, total_tokens: tokens.total },
+      time,
+      provider,
+      model,
+      status_code,
+      total_tokens: tokens.total,
       isError: status === 'error',
       message: [error?.type, error?.message].filter(Boolean).join(': '),
     }))

@@ -1,19 +1,21 @@
 import { Link, useNavigate, useParams } from '@tanstack/react-router'
-import { api } from '../../api/client.ts'
+import { api, call } from '../../api/client.ts'
+import { usePages } from '../../api/pages.ts'
 import type { ConversationDetail } from '../../api/schema.gen.d.ts'
 import { useKeys } from '../../app/keys.ts'
-import { neighbours } from '../../app/list-walk.ts'
+import { neighbours, rememberList } from '../../app/list-walk.ts'
 import { useLive } from '../../app/live.ts'
 import { useProjectId } from '../../app/project.ts'
 import { formatCompact, formatCount, formatDuration, formatUsd } from '../../ui/format.ts'
+import { List } from '../../ui/list.tsx'
 import { Heading, Tile, Time } from '../../ui/parts.tsx'
-import { Loaded } from '../../ui/states.tsx'
+import { Empty, Loaded } from '../../ui/states.tsx'
 import { Tabs } from '../../ui/tabs.tsx'
 import { Plain } from '../../ui/text.tsx'
 import ui from '../../ui/ui.module.css'
+import { taskColumns } from '../tasks/list/columns.tsx'
 import { ContextTab } from './context-tab.tsx'
 import css from './conversations.module.css'
-import { TasksTab } from './tasks-tab.tsx'
 import { TraceTree } from './trace-tree.tsx'
 
 /** One conversation: its tasks in order, what the agent forgot, and its traces. */
@@ -108,5 +110,51 @@ function Head({ of }: { of: ConversationDetail }) {
         <Tile name="Duration">{formatDuration(of.duration_ms)}</Tile>
       </div>
     </>
+  )
+}
+
+const page_max = 50
+
+/** The tasks of a conversation in the order they started. */
+function TasksTab({ conversation }: { conversation: ConversationDetail }) {
+  const { conversation_id } = conversation
+  const project_id = useProjectId()
+  const navigate = useNavigate()
+  const pages = usePages(
+    ['tasks', project_id, { conversation_id }],
+    (cursor, signal) =>
+      call.GET('/api/v1/tasks', {
+        params: {
+          query: { conversation_id, sort: 'started_at', order: 'asc', limit: page_max, cursor },
+        },
+        signal,
+      }),
+    (each) => each.tasks,
+  )
+  useLive('tasks', ({ ids, isReset }) => {
+    if (isReset || pages.rows.some(({ task_id }) => ids.includes(task_id))) void pages.refetch()
+  })
+  const note = () => {
+    const href = `/p/${project_id}/conversations/${conversation_id}`
+    rememberList('tasks', { ids: pages.rows.map(({ task_id }) => task_id), href })
+  }
+  return (
+    <div onClickCapture={note}>
+      <h2 className={ui.visuallyHidden}>Tasks</h2>
+      <List
+        label="Tasks of the conversation"
+        pages={pages}
+        columns={taskColumns(project_id, pages.rows).map((column) => ({
+          ...column,
+          sortable: false,
+        }))}
+        keyOf={({ task_id }) => task_id}
+        onOpen={({ task_id }) => {
+          note()
+          void navigate({ to: '/p/$project_id/tasks/$task_id', params: { project_id, task_id } })
+        }}
+        empty={<Empty title="This conversation has no task" />}
+      />
+    </div>
   )
 }

@@ -78,13 +78,18 @@ function useConversations(
     const query = {
       ...rangeOf(search, serverNow()),
       ...parseConversationFilter(q).query,
-      ...{ sort: sorting.by as 'last_activity_at', order: sorting.order, limit: page_max, cursor },
+      sort: sorting.by as 'last_activity_at',
+      order: sorting.order,
+      limit: page_max,
+      cursor,
     }
     return call.GET('/api/v1/conversations', { params: { query }, ...(signal && { signal }) })
   }
   const pages = usePages(key, read, conversationsIn, { isStill: true })
   const fresh = useNewRows<ConversationList, Conversation>({
-    ...{ topic: 'tasks', key, rowsOf: conversationsIn },
+    topic: 'tasks',
+    key,
+    rowsOf: conversationsIn,
     readFirst: async () => (await read()).data,
     withRows: (each, rows) => ({ ...each, conversations: rows }),
     keyOf: ({ conversation_id }) => conversation_id,

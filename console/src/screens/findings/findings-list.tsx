@@ -35,8 +35,13 @@ const select = [
 export function FindingsList({ filter }: { filter: FindingsFilter }) {
   const project_id = useProjectId()
   const query = {
-    ...{ entity: 'findings' as const, window: windowOf(filter), where: whereOf(filter), select },
-    ...{ allow_wide: true, include_restored: false, limit: page },
+    entity: 'findings' as const,
+    window: windowOf(filter),
+    where: whereOf(filter),
+    select,
+    allow_wide: true,
+    include_restored: false,
+    limit: page,
   }
   const findings = usePages(
     ['findings', project_id, 'list', query],

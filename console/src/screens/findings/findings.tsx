@@ -7,18 +7,18 @@ import { findingKinds } from '../../ui/finding-kinds.ts'
 import { formatCompact, formatCount, formatUsd } from '../../ui/format.ts'
 import { Button, Heading, Tile } from '../../ui/parts.tsx'
 import { Empty, Loaded } from '../../ui/states.tsx'
+import { type Column, Table } from '../../ui/table.tsx'
 import { Tabs } from '../../ui/tabs.tsx'
 import { Plain } from '../../ui/text.tsx'
 import ui from '../../ui/ui.module.css'
 import { Choice } from '../incidents/inbox-filters.tsx'
 import { severities } from '../incidents/inbox-query.ts'
-import { ByType } from './by-type.tsx'
 import { bucketOf, stackOf } from './findings-chart.ts'
 import { FindingsList } from './findings-list.tsx'
 import { type FindingsFilter, filterOf, groupings } from './findings-query.ts'
 import { Precision } from './precision.tsx'
 import { TasksWithFindings } from './tasks-with-findings.tsx'
-import { useFindingsOver, useFindingsTotals } from './use-findings.ts'
+import { useFindingsByType, useFindingsOver, useFindingsTotals } from './use-findings.ts'
 
 /** The findings of a project over time, by type and by task, and the precision of detectors. */
 export function Findings() {
@@ -144,3 +144,52 @@ function Stack({
   const label = `Findings per ${bucketOf(to_ms - from_ms).name}`
   return <Chart label={label} look="bars" stacked {...{ x, series, onSelect }} />
 }
+
+type Row = Readonly<Record<string, unknown>>
+
+/** Findings by type: how many, in how many tasks, and what they wasted. */
+function ByType({ filter }: { filter: FindingsFilter }) {
+  const types = useFindingsByType(filter)
+  const [, change] = useUrlState()
+  return (
+    <Loaded query={types} what="Reading the types">
+      {({ rows }) => (
+        <Table
+          label="Types of findings"
+          rows={rows}
+          columns={columns((type) => change({ type, tab: undefined }, { push: true }))}
+          keyOf={(row) => `${row['kind']} ${row['type']}`}
+          empty={<Empty title="No findings in this range" />}
+        />
+      )}
+    </Loaded>
+  )
+}
+
+const columns = (choose: (type: string) => void): Column<Row>[] => [
+  { id: 'kind', head: 'Kind', cell: (row) => <Plain>{String(row['kind'])}</Plain> },
+  {
+    id: 'type',
+    head: 'Type',
+    cell: (row) => (
+      <Button small look="plain" onClick={() => choose(String(row['type']))}>
+        <Plain>{String(row['type'])}</Plain>
+      </Button>
+    ),
+  },
+  { id: 'n', head: 'Findings', number: true, cell: (row) => formatCount(Number(row['n'])) },
+  { id: 'tasks', head: 'Tasks', number: true, cell: (row) => formatCount(Number(row['tasks'])) },
+  {
+    id: 'cost',
+    head: 'Wasted',
+    number: true,
+    cell: (row) => formatUsd(String(row['cost'] ?? '0')),
+  },
+  {
+    id: 'tokens',
+    head: 'Tokens',
+    number: true,
+    wide: true,
+    cell: (row) => formatCompact(Number(row['tokens'])),
+  },
+]

@@ -28,7 +28,9 @@ export function TasksWithFindings({ filter }: { filter: FindingsFilter }) {
     severity_min: severity ?? ('info' as const),
     ...(kind && { finding_kind: kind }),
     ...(type && { finding_type: type }),
-    ...{ sort, order: sorting.order, limit: page },
+    sort,
+    order: sorting.order,
+    limit: page,
   }
   const tasks = usePages(
     ['tasks', project_id, 'with findings', query],

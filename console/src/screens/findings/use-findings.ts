@@ -11,9 +11,15 @@ type Asked = Pick<AggregateQuery, 'measures'> & Partial<Pick<AggregateQuery, 'gr
 function useAggregate(filter: FindingsFilter, asked: Asked) {
   const project_id = useProjectId()
   const body = {
-    ...{ entity: 'findings' as const, window: windowOf(filter), where: whereOf(filter) },
+    entity: 'findings' as const,
+    window: windowOf(filter),
+    where: whereOf(filter),
     // A range of a link may be longer than the API reads by default.
-    ...{ allow_wide: true, include_restored: false, limit: 50, group_by: [], fill: false },
+    allow_wide: true,
+    include_restored: false,
+    limit: 50,
+    group_by: [],
+    fill: false,
     ...asked,
   }
   return useQuery({

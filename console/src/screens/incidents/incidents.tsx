@@ -107,8 +107,12 @@ function NoIncidents({ project_id }: { project_id: string }) {
           className={css.tile}
           onClick={() =>
             change({
-              ...{ state: undefined, owner: undefined, severity: undefined },
-              ...{ rule: undefined, q: undefined, muted: undefined },
+              state: undefined,
+              owner: undefined,
+              severity: undefined,
+              rule: undefined,
+              q: undefined,
+              muted: undefined,
             })
           }
         >

@@ -64,7 +64,10 @@ export function useWorstTasks({ from }: { from: string }) {
   const query = api.useQuery('get', '/api/v1/tasks', {
     params: {
       query: {
-        ...{ from, sort: 'worst_severity', order: 'desc', limit: rows },
+        from,
+        sort: 'worst_severity',
+        order: 'desc',
+        limit: rows,
         ...(end !== undefined && { to: end }),
       },
     },

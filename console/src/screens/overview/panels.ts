@@ -50,15 +50,21 @@ export function costPanels(time_bucket: string): Panel[] {
       title: 'Cost by model',
       unit: `US dollars in ${time_bucket}`,
       body: {
-        ...{ entity: 'observations', where: isCall, measures: [cost] },
-        ...{ group_by: ['model', { time_bucket }], fill: true, limit: maxChartRows },
+        entity: 'observations',
+        where: isCall,
+        measures: [cost],
+        group_by: ['model', { time_bucket }],
+        fill: true,
+        limit: maxChartRows,
         top_n: { n: 6, by: 'cost_usd', other: true },
       },
     },
     {
       title: 'Cost by user',
       body: {
-        ...{ entity: 'observations', where: isCall, group_by: ['user_id'] },
+        entity: 'observations',
+        where: isCall,
+        group_by: ['user_id'],
         measures: [cost, { fn: 'count', as: 'calls' }],
         top_n: { n: tableRows - 1, by: 'cost_usd', other: true },
       },
@@ -74,16 +80,21 @@ export function errorPanels(time_bucket: string): Panel[] {
       title: 'Failed calls',
       unit: `share of the calls in ${time_bucket}`,
       body: {
-        ...{ entity: 'observations', where: isCall, group_by: [{ time_bucket }] },
-        ...{ measures: [{ fn: 'error_rate', as: 'error_rate' }], limit: maxChartRows },
+        entity: 'observations',
+        where: isCall,
+        group_by: [{ time_bucket }],
+        measures: [{ fn: 'error_rate', as: 'error_rate' }],
+        limit: maxChartRows,
         fill: true,
       },
     },
     {
       title: 'Errors by type',
       body: {
-        ...{ entity: 'observations', where: { and: [isCall, isError] }, limit: tableRows },
-        ...{ group_by: ['error_type', 'provider', 'model'] },
+        entity: 'observations',
+        where: { and: [isCall, isError] },
+        limit: tableRows,
+        group_by: ['error_type', 'provider', 'model'],
         measures: [{ fn: 'count', as: 'failed_calls' }],
       },
     },
@@ -93,7 +104,10 @@ export function errorPanels(time_bucket: string): Panel[] {
 /** Returns the questions about latency and the time to the first token. */
 export function latencyPanels(time_bucket: string): Panel[] {
   const percentiles = (field: string, where: Filter): Body => ({
-    ...{ entity: 'observations', where, group_by: [{ time_bucket }], limit: maxChartRows },
+    entity: 'observations',
+    where,
+    group_by: [{ time_bucket }],
+    limit: maxChartRows,
     fill: true,
     measures: [
       { fn: 'p50', field, as: 'p50_ms' },
@@ -119,15 +133,22 @@ export function wastePanels(time_bucket: string): Panel[] {
       title: 'Findings by type',
       unit: `findings in ${time_bucket}`,
       body: {
-        ...{ entity: 'findings', where: isCounted, limit: maxChartRows, fill: true },
-        ...{ group_by: ['type', { time_bucket }], measures: [{ fn: 'count', as: 'findings' }] },
+        entity: 'findings',
+        where: isCounted,
+        limit: maxChartRows,
+        fill: true,
+        group_by: ['type', { time_bucket }],
+        measures: [{ fn: 'count', as: 'findings' }],
         top_n: { n: 6, by: 'findings', other: true },
       },
     },
     {
       title: 'Money wasted by type',
       body: {
-        ...{ entity: 'findings', where: isCounted, group_by: ['type'], limit: tableRows },
+        entity: 'findings',
+        where: isCounted,
+        group_by: ['type'],
+        limit: tableRows,
         measures: [
           { fn: 'sum', field: 'wasted_cost_usd', as: 'wasted_cost_usd' },
           { fn: 'sum', field: 'wasted_tokens', as: 'wasted_tokens' },
@@ -144,8 +165,11 @@ export function ingestPanel(time_bucket: string): Panel {
     title: 'Records stored by path',
     unit: `records in ${time_bucket}`,
     body: {
-      ...{ entity: 'observations', measures: [{ fn: 'count', as: 'records' }], fill: true },
-      ...{ group_by: ['source', { time_bucket }], limit: maxChartRows },
+      entity: 'observations',
+      measures: [{ fn: 'count', as: 'records' }],
+      fill: true,
+      group_by: ['source', { time_bucket }],
+      limit: maxChartRows,
     },
   }
 }

@@ -1,9 +1,13 @@
+import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
+import { Problem } from '../../api/problem.ts'
 import { useHasRole, useProjectId } from '../../app/project.ts'
 import { useUrlState } from '../../app/use-search.ts'
 import { Button, Heading } from '../../ui/parts.tsx'
 import { Empty, Loaded } from '../../ui/states.tsx'
 import { Tabs } from '../../ui/tabs.tsx'
+import { Plain } from '../../ui/text.tsx'
+import { notify, notifyFault } from '../../ui/toasts.tsx'
 import ui from '../../ui/ui.module.css'
 import { compactBody } from './body.ts'
 import { Builder } from './builder.tsx'
@@ -15,7 +19,8 @@ import css from './query.module.css'
 import { Results } from './results.tsx'
 import { pathOf, withWindow } from './run.ts'
 import { SaveDialog } from './save-dialog.tsx'
-import { SavedBar } from './saved-bar.tsx'
+import { isSameQuery } from './saved-body.ts'
+import { readSaved, replaceSaved, requestOf } from './saved-calls.ts'
 import { SavedList } from './saved-list.tsx'
 import { type Draft, useDraft } from './use-draft.ts'
 
@@ -129,5 +134,65 @@ function Outcome({ draft: { ran, open } }: { draft: Draft }) {
         ))}
       </div>
     </Empty>
+  )
+}
+
+/** Says which saved query this one comes from, and stores its changes. */
+function SavedBar({ draft }: { draft: Draft }) {
+  const project_id = useProjectId()
+  const client = useQueryClient()
+  const canEdit = useHasRole('editor')
+  const [isRunning, setRunning] = useState(false)
+  const { saved: id, body, written } = draft
+  const query = useQuery({
+    queryKey: ['saved query', project_id, id],
+    queryFn: ({ signal }) => readSaved(id ?? '', signal),
+    enabled: id !== undefined,
+  })
+  if (id === undefined || query.data === undefined) return null
+  const { saved, etag } = query.data
+  const { entity, ...rest } = body
+  const changed = { entity, window: written, ...rest }
+  const hasParameters = saved.parameters.length > 0
+  const isSame = isSameQuery(changed, saved.body)
+  const update = async () => {
+    setRunning(true)
+    try {
+      const kind = rest.measures === undefined ? ('query' as const) : ('aggregate' as const)
+      await replaceSaved(id, { ...requestOf(saved), kind, body: changed }, etag)
+      notify(`Saved ${saved.name}`)
+    } catch (error) {
+      const isStale = error instanceof Problem && error.status === 412
+      notifyFault(
+        isStale
+          ? new Error('The query was changed by another person. Save yours under another name.')
+          : error,
+      )
+    } finally {
+      setRunning(false)
+      await client.invalidateQueries({ queryKey: ['saved query'] })
+      await client.invalidateQueries({ queryKey: ['saved queries'] })
+    }
+  }
+  return (
+    <div className={ui.row}>
+      <span>
+        From{' '}
+        <strong>
+          <Plain>{saved.name}</Plain>
+        </strong>
+        {!isSame && !hasParameters && ', changed'}
+      </span>
+      {!hasParameters && !isSame && (
+        <Button
+          small
+          disabled={!canEdit || isRunning}
+          title={canEdit ? undefined : 'Saving needs the role editor'}
+          onClick={() => void update()}
+        >
+          {isRunning ? 'Saving…' : 'Save the changes'}
+        </Button>
+      )}
+    </div>
   )
 }

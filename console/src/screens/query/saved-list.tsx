@@ -2,9 +2,10 @@ import { useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { call } from '../../api/client.ts'
 import { usePages } from '../../api/pages.ts'
-import type { SavedQuery } from '../../api/schema.gen.d.ts'
+import type { QueryParameter, SavedQuery } from '../../api/schema.gen.d.ts'
 import { useHasRole, useProjectId } from '../../app/project.ts'
-import { Confirm } from '../../ui/dialog.tsx'
+import { Confirm, Dialog } from '../../ui/dialog.tsx'
+import { AreaField, SelectField, TextField } from '../../ui/fields.tsx'
 import { List } from '../../ui/list.tsx'
 import { Badge, Button, Time } from '../../ui/parts.tsx'
 import { Empty } from '../../ui/states.tsx'
@@ -12,11 +13,11 @@ import type { Column } from '../../ui/table.tsx'
 import { Plain } from '../../ui/text.tsx'
 import { notify, notifyFault } from '../../ui/toasts.tsx'
 import ui from '../../ui/ui.module.css'
-import { ParameterDialog } from './parameter-dialog.tsx'
 import { SaveDialog } from './save-dialog.tsx'
-import { bodyOfSaved } from './saved-body.ts'
+import { bodyOfSaved, readParameters } from './saved-body.ts'
 import { deleteSaved, readSaved } from './saved-calls.ts'
 import type { Draft } from './use-draft.ts'
+import { writeValue } from './values.ts'
 
 const page = 50
 
@@ -190,5 +191,84 @@ function DeleteDialog({ saved, onClose }: { saved: SavedQuery; onClose: () => vo
         by its id will fail. Recorded data stays.
       </p>
     </Confirm>
+  )
+}
+
+/** Asks for the parameters of a saved query before it runs. */
+function ParameterDialog({
+  saved: { name, parameters },
+  onClose,
+  onRun,
+}: {
+  saved: SavedQuery
+  onClose: () => void
+  onRun: (values: Record<string, unknown>) => void
+}) {
+  const first = parameters.map((each) => [each.name, writeValue(each.default) ?? ''] as const)
+  const [typed, setTyped] = useState<Record<string, string>>(Object.fromEntries(first))
+  const [faults, setFaults] = useState<Record<string, string>>({})
+  const run = () => {
+    const { values, wrong } = readParameters(parameters, typed)
+    setFaults(wrong)
+    if (Object.keys(wrong).length === 0) onRun(values)
+  }
+  return (
+    <Dialog title={`Run ${name}`} open onClose={onClose}>
+      <form
+        className={ui.stack}
+        onSubmit={(event) => {
+          event.preventDefault()
+          run()
+        }}
+      >
+        {parameters.map((parameter) => (
+          <ParameterField
+            key={parameter.name}
+            parameter={parameter}
+            value={typed[parameter.name] ?? ''}
+            fault={faults[parameter.name]}
+            onChange={(text) => setTyped({ ...typed, [parameter.name]: text })}
+          />
+        ))}
+        <div className={ui.row}>
+          <Button type="submit" look="primary">
+            Run
+          </Button>
+          <Button onClick={onClose}>Cancel</Button>
+        </div>
+      </form>
+    </Dialog>
+  )
+}
+
+function ParameterField({
+  parameter: { name, type, required },
+  value,
+  fault,
+  onChange,
+}: {
+  parameter: QueryParameter
+  value: string
+  fault: string | undefined
+  onChange: (text: string) => void
+}) {
+  const about = {
+    label: name,
+    hint: `${type}${required ? ', required' : ''}`,
+    fault,
+    value,
+    onChange: (event: { target: { value: string } }) => onChange(event.target.value),
+  }
+  if (type === 'texts') return <AreaField {...about} rows={3} placeholder="One value a line" />
+  if (type !== 'boolean') return <TextField {...about} />
+  return (
+    <SelectField
+      {...about}
+      options={[
+        ['', 'no value'],
+        ['true', 'yes'],
+        ['false', 'no'],
+      ]}
+    />
   )
 }

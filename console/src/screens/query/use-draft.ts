@@ -82,7 +82,10 @@ export function useDraft(): Draft {
     open: (body, about = {}) =>
       change(
         {
-          ...{ query: compactBody(body), run: '1', saved: about.saved, tab: undefined },
+          query: compactBody(body),
+          run: '1',
+          saved: about.saved,
+          tab: undefined,
           ...rangeIn(about.window),
         },
         { push: true },

@@ -19,9 +19,20 @@ const sections = kinds.map(([kind]) => kind)
 
 /** Values that the API uses for fields that are left out. */
 const defaults = {
-  ...{ selector: {}, group_by: [], interval: '1m', delay: '1m', for: '0s' },
-  ...{ labels: {}, annotations: {}, inhibited_by: [], auto_resolve: true, reopen_within: '15m' },
-  ...{ escalation: [], notify: [], mode: 'live' as const, suspend: false },
+  selector: {},
+  group_by: [],
+  interval: '1m',
+  delay: '1m',
+  for: '0s',
+  labels: {},
+  annotations: {},
+  inhibited_by: [],
+  auto_resolve: true,
+  reopen_within: '15m',
+  escalation: [],
+  notify: [],
+  mode: 'live' as const,
+  suspend: false,
   grouping: { wait: '30s', interval: '5m', repeat: '4h' },
 }
 

@@ -24,7 +24,10 @@ export function draftOf({ content, sample_rate, masks }: CapturePolicy): Capture
     content,
     percent: String(Number((sample_rate * 100).toPrecision(12))),
     masks: masks.map(({ name, pattern, keys, replacement }, id) => ({
-      ...{ id, name, by: keys === undefined ? 'pattern' : 'keys', pattern: pattern ?? '' },
+      id,
+      name,
+      by: keys === undefined ? 'pattern' : 'keys',
+      pattern: pattern ?? '',
       keys: keys?.join(', ') ?? '',
       replacement: replacement ?? '',
     })),

@@ -1,10 +1,12 @@
 import { call } from '../../api/client.ts'
 import { usePages } from '../../api/pages.ts'
 import type { IncidentSuppression } from '../../api/schema.gen.d.ts'
+import { serverNow } from '../../api/server-clock.ts'
 import { useLive } from '../../app/live.ts'
 import { useHasRole, useProjectId } from '../../app/project.ts'
 import { useUrlState } from '../../app/use-search.ts'
-import { formatCount } from '../../ui/format.ts'
+import { useZone } from '../../app/zone.ts'
+import { formatCount, formatInstant } from '../../ui/format.ts'
 import { List } from '../../ui/list.tsx'
 import { Badge, Button, Heading, Time } from '../../ui/parts.tsx'
 import { Empty, Loaded } from '../../ui/states.tsx'
@@ -12,9 +14,10 @@ import type { Column } from '../../ui/table.tsx'
 import { Plain } from '../../ui/text.tsx'
 import ui from '../../ui/ui.module.css'
 import { Choice } from '../incidents/inbox-filters.tsx'
-import { Calendar } from './calendar.tsx'
+import { barsOf, type CalendarDay, calendarDays } from './calendar.ts'
 import { operators } from './draft.ts'
 import { SuppressionEditor } from './editor.tsx'
+import css from './suppressions.module.css'
 
 const page = 100
 
@@ -129,4 +132,73 @@ const columns: Column<IncidentSuppression>[] = [
 function matcherText({ field, op, value }: IncidentSuppression['matchers'][number]): string {
   const verb = operators.find(([each]) => each === op)?.[1] ?? 'is'
   return `${field} ${verb} ${[value].flat().join(', ')}`
+}
+
+/** The next 14 days: one line for each suppression, with a bar while it mutes. */
+function Calendar({ suppressions }: { suppressions: readonly IncidentSuppression[] }) {
+  const zone = useZone()
+  const shown = suppressions.filter(({ next_windows }) => next_windows.length > 0)
+  const days = calendarDays(serverNow(), zone)
+  if (shown.length === 0) {
+    return <p className={ui.soft}>Nothing is muted in the next 14 days.</p>
+  }
+  return (
+    <div className={css.calendar} tabIndex={shown.length > 0 ? 0 : -1}>
+      <table className={css.grid} aria-label="Suppressions of the next 14 days">
+        <thead>
+          <tr>
+            <th scope="col">Suppression</th>
+            {days.map((day) => (
+              <th key={day.date} scope="col">
+                {dayName(day)}
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          {shown.map((suppression) => (
+            <tr key={suppression.suppression_id}>
+              <th scope="row">
+                <Plain>{suppression.comment.slice(0, 80)}</Plain>
+              </th>
+              {days.map((day, at) => (
+                <td key={day.date} className={at === 0 ? `${css.day} ${css.today}` : css.day}>
+                  <Bars suppression={suppression} day={day} zone={zone} />
+                </td>
+              ))}
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  )
+}
+
+function dayName({ date }: CalendarDay): string {
+  return new Intl.DateTimeFormat('en', {
+    weekday: 'short',
+    month: 'short',
+    day: 'numeric',
+    timeZone: 'UTC',
+  }).format(new Date(`${date}T12:00:00Z`))
+}
+
+function Bars({
+  suppression,
+  day,
+  zone,
+}: {
+  suppression: IncidentSuppression
+  day: CalendarDay
+  zone: string
+}) {
+  return barsOf(suppression, day).map(({ from, to, starts, ends }) => {
+    const text = `${formatInstant(starts, zone)} to ${formatInstant(ends, zone)}`
+    const style = { left: `${from * 100}%`, width: `${(to - from) * 100}%` }
+    return (
+      <div key={starts} className={css.bar} style={style} title={text}>
+        <span className={ui.visuallyHidden}>muted {text}</span>
+      </div>
+    )
+  })
 }

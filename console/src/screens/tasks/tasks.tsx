@@ -1,6 +1,6 @@
 import { Link, useLocation, useNavigate } from '@tanstack/react-router'
 import { useMemo } from 'react'
-import { call } from '../../api/client.ts'
+import { api, call } from '../../api/client.ts'
 import { type Pages, usePages } from '../../api/pages.ts'
 import type { Task, TaskList } from '../../api/schema.gen.d.ts'
 import { serverNow } from '../../api/server-clock.ts'
@@ -13,16 +13,16 @@ import { rangeOf } from '../../app/time-range.ts'
 import { useUrlState } from '../../app/use-search.ts'
 import { FilterField } from '../../ui/filter-field.tsx'
 import { type KnownValues, proposeFilter } from '../../ui/filter-language.ts'
-import { formatCount } from '../../ui/format.ts'
+import { formatCompact, formatCount, formatDuration, formatUsd } from '../../ui/format.ts'
 import { List } from '../../ui/list.tsx'
 import { NewRowsButton } from '../../ui/new-rows-button.tsx'
-import { Button, Heading } from '../../ui/parts.tsx'
-import { Empty } from '../../ui/states.tsx'
+import { Button, Facts, Heading, Severity } from '../../ui/parts.tsx'
+import { Empty, Loaded } from '../../ui/states.tsx'
 import type { Sorting } from '../../ui/table.tsx'
+import { Plain } from '../../ui/text.tsx'
 import ui from '../../ui/ui.module.css'
-import { taskColumns } from './list/columns.tsx'
+import { TaskState, taskColumns } from './list/columns.tsx'
 import css from './list/list.module.css'
-import { Peek } from './list/peek.tsx'
 import { parseTaskFilter, taskFields } from './list/task-filter.ts'
 
 /** Columns that have room beside the peek. */
@@ -147,14 +147,18 @@ function useTaskList(project_id: string, search: Search): { tasks: Pages<Task>; 
     const query = {
       ...rangeOf(search, serverNow()),
       ...parseTaskFilter(q).query,
-      ...{ sort: sorting.by as 'last_activity_at', order: sorting.order, limit: page_max },
+      sort: sorting.by as 'last_activity_at',
+      order: sorting.order,
+      limit: page_max,
     }
     const rest = signal === undefined ? {} : { signal }
     return call.GET('/api/v1/tasks', { params: { query: { ...query, cursor } }, ...rest })
   }
   const tasks = usePages(key, read, tasksIn, { isStill: true })
   const fresh = useNewRows<TaskList, Task>({
-    ...{ topic: 'tasks', key, rowsOf: tasksIn },
+    topic: 'tasks',
+    key,
+    rowsOf: tasksIn,
     readFirst: async () => (await read()).data,
     withRows: (each, rows) => ({ ...each, tasks: rows }),
     keyOf: ({ task_id }) => task_id,
@@ -163,3 +167,76 @@ function useTaskList(project_id: string, search: Search): { tasks: Pages<Task>; 
 }
 
 const tasksIn = (each: TaskList): Task[] => each.tasks
+
+const findings_max = 8
+
+/** A look at one task of the list: verdict, numbers and findings. Space and Escape close it. */
+function Peek({
+  project_id,
+  task,
+  onClose,
+}: {
+  project_id: string
+  task: Task
+  onClose: () => void
+}) {
+  const { task_id, verdict } = task
+  const params = { project_id, task_id }
+  return (
+    <section className={css.peek} aria-label="Peek at the task">
+      <div className={ui.row}>
+        <h2 className={ui.grow}>
+          <Plain>{task.name || task_id}</Plain>
+        </h2>
+        <Button small look="plain" aria-label="Close the peek" onClick={onClose}>
+          ×
+        </Button>
+      </div>
+      <p>
+        <TaskState task={task} /> <Plain>{verdict?.summary ?? 'Not analysed yet'}</Plain>
+      </p>
+      <Facts
+        of={[
+          ['Cost', formatUsd(task.cost_usd)],
+          ['Tokens', formatCompact(task.tokens.total)],
+          ['Duration', formatDuration(task.duration_ms)],
+          ['Release', task.release && <Plain>{task.release}</Plain>],
+        ]}
+      />
+      <Findings task_id={task_id} project_id={project_id} />
+      <Link to="/p/$project_id/tasks/$task_id" params={params}>
+        Open the task
+      </Link>
+    </section>
+  )
+}
+
+function Findings({ task_id, project_id }: { task_id: string; project_id: string }) {
+  const query = api.useQuery('get', '/api/v1/tasks/{task_id}/findings', {
+    params: { path: { task_id } },
+  })
+  return (
+    <Loaded query={query} what="Reading findings">
+      {({ findings }) => {
+        const shown = findings.filter(({ state }) => state !== 'withdrawn')
+        return (
+          <ul className={css.findings}>
+            {shown.slice(0, findings_max).map(({ finding_id, severity, summary }) => (
+              <li key={finding_id}>
+                <Severity of={severity} /> <Plain>{summary}</Plain>{' '}
+                <Link
+                  to="/p/$project_id/tasks/$task_id"
+                  params={{ project_id, task_id }}
+                  search={{ finding: finding_id } as never}
+                >
+                  Show the step
+                </Link>
+              </li>
+            ))}
+            {shown.length > findings_max && <li>{shown.length - findings_max} more findings</li>}
+          </ul>
+        )
+      }}
+    </Loaded>
+  )
+}

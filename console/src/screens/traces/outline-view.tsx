@@ -158,8 +158,14 @@ function useTreeKeys({ tree, shown, selected, folded, select, fold }: Moves): vo
   const down = () => select(shown[Math.min(row.current + 1, shown.length - 1)])
   const up = () => select(shown[Math.max(row.current - 1, 0)])
   useKeys({
-    ...{ j: down, k: up, arrowdown: down, arrowup: up },
-    ...{ h: left, l: right, arrowleft: left, arrowright: right },
+    j: down,
+    k: up,
+    arrowdown: down,
+    arrowup: up,
+    h: left,
+    l: right,
+    arrowleft: left,
+    arrowright: right,
     e: () => next((at) => outline.status[at] === failed && failed >= 0),
     n: () => next((at) => tree.findings.has(at)),
     p: () => next((at) => outline.on_path[at] === 1),

@@ -6,7 +6,8 @@ import {
   type PasswordOrigin,
   sql,
 } from '../../../platform/relational/index.ts'
-import { assertNotLastOwner } from '../organizations/members/last-owner.ts'
+import { lockedState } from '../organizations/members/store.ts'
+import { assertOwnerRemains } from '../organizations/role-change.ts'
 import { revokeSignIns } from '../tokens/store.ts'
 
 type Db = Kysely<AccessTables>
@@ -240,4 +241,22 @@ export function setInstallationAdmin(
     await trx.updateTable('users').set({ installation_admin }).where('id', '=', user_id).execute()
     return findUser(trx, user_id)
   })
+}
+
+/**
+ * Locks the organizations that a person owns, in the order of their ids, and throws `last_owner` when
+ * one of them has no other owner who can sign in.
+ */
+async function assertNotLastOwner(trx: Kysely<AccessTables>, user_id: string): Promise<void> {
+  const owned = await trx
+    .selectFrom('organization_members')
+    .select('organization_id')
+    .where('user_id', '=', user_id)
+    .where('role', '=', 'owner')
+    .orderBy('organization_id')
+    .execute()
+  for (const { organization_id } of owned) {
+    const state = await lockedState(trx, { organization_id, actor_id: user_id, user_id })
+    if (state.current === 'owner') assertOwnerRemains(state.other_owners)
+  }
 }

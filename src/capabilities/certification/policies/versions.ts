@@ -2,12 +2,9 @@ import { z } from 'zod'
 import { idPage, idPageAfter, idPageQuery, pageFields } from '../../../model/id-pages.ts'
 import { record } from '../../../model/named-schemas.ts'
 import { defineRoute, type Route } from '../../../platform/http/index.ts'
-import { policyId } from '../policy/policy.ts'
 import { toVersionReply, versionSchema } from './policy-reply.ts'
 import { type PolicyDeps, readsPolicies } from './release-policies.ts'
 import { type StoredVersion, versionTable } from './store.ts'
-
-const policyPath = z.strictObject({ policy_id: policyId.describe('Id of the policy.') })
 
 /**
  * GET /api/v1/reliability/phase10/release-policies/{policy_id}/versions: the versions of a policy, newest
@@ -21,21 +18,19 @@ export function listReleasePolicyVersions({ db }: PolicyDeps): Route {
     summary: 'Versions of a release policy, newest first',
     auth: 'jwt_or_key',
     scope: readsPolicies,
-    params: policyPath,
+    params: versionTable.path,
     query: z.strictObject(idPageQuery),
     reply: record('ReleasePolicyVersionList', {
       versions: z.array(versionSchema),
       ...pageFields,
     }),
     errors: ['release_policy_not_found', 'invalid_cursor', 'store_unavailable'],
-    handle: async ({ params: { policy_id }, query, caller: { project_id } }) => {
-      const list = `versions of ${policy_id}`
+    handle: async ({ params, query, caller: { project_id } }) => {
+      const id = versionTable.idIn(params)
+      const list = `versions of ${id}`
       const rows = idPageAfter(list, query, isVersion)
-      const found = await versionTable.select(db, project_id, {
-        ...rows,
-        filter: { id: policy_id },
-      })
-      if (found.counted === 0) throw versionTable.notFound(policy_id)
+      const found = await versionTable.select(db, project_id, { ...rows, filter: { id } })
+      if (found.counted === 0) throw versionTable.notFound(id)
       const page = { list, limit: query.limit, idOf: ({ version }: StoredVersion) => `${version}` }
       const { items, info } = idPage(found, page)
       return { versions: items.map(toVersionReply), ...info }
@@ -59,7 +54,7 @@ export function getReleasePolicyVersion({ db }: PolicyDeps): Route {
     summary: 'Read a version of a release policy',
     auth: 'jwt_or_key',
     scope: readsPolicies,
-    params: policyPath.extend({
+    params: versionTable.path.extend({
       version: z
         .string()
         .regex(versionPattern, 'expected a whole number from 1')
@@ -67,10 +62,10 @@ export function getReleasePolicyVersion({ db }: PolicyDeps): Route {
     }),
     reply: versionSchema,
     errors: ['release_policy_not_found', 'store_unavailable'],
-    handle: async ({ params: { policy_id, version }, caller: { project_id } }) => {
-      const filter = { id: policy_id, version: Number(version) }
+    handle: async ({ params: { version, ...named }, caller: { project_id } }) => {
+      const filter = { id: versionTable.idIn(named), version: Number(version) }
       const found = await versionTable.findBy(db, project_id, filter)
-      if (found === undefined) throw versionTable.notFound(policy_id)
+      if (found === undefined) throw versionTable.notFound(filter.id)
       return toVersionReply(found)
     },
   })

@@ -1,6 +1,8 @@
 import type { FindingType } from '../../../model/finding-kind.ts'
 import { type Evidence, type FindingDraft, maxFindingPlaces, type Severity } from '../contract.ts'
 import type { Place, TaskRun, ToolUse } from '../reconstruction/index.ts'
+import type { StepFacts } from './course/steps.ts'
+import { isRecovered } from './course/tool-troubles.ts'
 import {
   cutText,
   easeSeverity,
@@ -12,8 +14,6 @@ import {
   type Waste,
   wasteOfSteps,
 } from './finding-parts.ts'
-import type { StepFacts } from './steps.ts'
-import { isRecovered } from './tool-troubles.ts'
 
 /** The facts of a loop finding. */
 type LoopFacts = {

@@ -8,18 +8,42 @@ export {
   toPlainText,
   toTokenSet,
 } from '../../provenance/text/index.ts'
-export { findAnsweredQuestions, toQuestionDraft } from './answered-questions.ts'
-export { findSlips, type Slip } from './argument-slips.ts'
-export { type CallFault, faultOfCall, hasSucceeded, isQuota } from './call-fault.ts'
-export { isChange, isToolOf, mayHaveDone, readRequest } from './claimed-tools.ts'
-export { findViolation, type Violation } from './declared-schema.ts'
+export { type CallFault, faultOfCall, hasSucceeded, isQuota } from './course/call-fault.ts'
+export {
+  asksForRepetition,
+  isPaced,
+  isPolling,
+  isPollingIteration,
+  isPollingUse,
+  pollingSettings,
+} from './course/polling.ts'
+export { readSeenTexts } from './course/seen-texts.ts'
+export { createWorldClock, type StepFacts, stepsOf, stretchesOf } from './course/steps.ts'
+export {
+  callsOf,
+  createCourse,
+  findResets,
+  type RunCourse,
+  streaksOf,
+  turnsOf,
+  usesOfSteps,
+} from './course/thread-course.ts'
+export { findTroubles, isRecovered, type ToolTrouble } from './course/tool-troubles.ts'
+export { findAnsweredQuestions, toQuestionDraft } from './dialogues/answered-questions.ts'
+export { findSlips, type Slip } from './dialogues/argument-slips.ts'
 export {
   type Answer,
   type Dialogue,
   readContextMemory,
   readDialogues,
   selectEffective,
-} from './dialogues.ts'
+} from './dialogues/dialogues.ts'
+export {
+  type Contradiction,
+  findArgumentContradictions,
+  findContradictions,
+} from './dialogues/find-contradictions.ts'
+export { findLostNeeds } from './dialogues/lost-needs.ts'
 export {
   getRepetitionConfidence,
   listToolNames,
@@ -29,12 +53,6 @@ export {
   toFailureDraft,
   toLoopDraft,
 } from './drafts.ts'
-export { reportOfFailure } from './failure-reports.ts'
-export {
-  type Contradiction,
-  findArgumentContradictions,
-  findContradictions,
-} from './find-contradictions.ts'
 export {
   callOf,
   countTimes,
@@ -53,20 +71,10 @@ export {
   wasteOfCalls,
   wasteOfSteps,
 } from './finding-parts.ts'
-export { findLostNeeds } from './lost-needs.ts'
-export {
-  asksForRepetition,
-  isPaced,
-  isPolling,
-  isPollingIteration,
-  isPollingUse,
-  pollingSettings,
-} from './polling.ts'
 export { remember } from './remember.ts'
-export { readSeenTexts } from './seen-texts.ts'
-export { type AnswerText, answerTextOf } from './statements/answer-text.ts'
-export type { Breach } from './statements/breach.ts'
 export { checkAnswer } from './statements/check-statement.ts'
+export { type AnswerText, answerTextOf } from './statements/checks/answer-text.ts'
+export type { Breach } from './statements/checks/breach.ts'
 export { holdsFor } from './statements/conditions.ts'
 export { readStatements } from './statements/read-statements.ts'
 export { lifts } from './statements/releases.ts'
@@ -75,17 +83,9 @@ export {
   type FactValue,
   factValueOf,
 } from './statements/values.ts'
-export { createWorldClock, type StepFacts, stepsOf, stretchesOf } from './steps.ts'
-export {
-  callsOf,
-  createCourse,
-  findResets,
-  type RunCourse,
-  streaksOf,
-  turnsOf,
-  usesOfSteps,
-} from './thread-course.ts'
-export { effectOfTool, isAcknowledged, isReadingName, natureOfTool } from './tool-effect.ts'
-export { findTroubles, isRecovered, type ToolTrouble } from './tool-troubles.ts'
-export { argumentsOf, commandOf, wordsOfTool } from './tool-words.ts'
+export { isChange, isToolOf, mayHaveDone, readRequest } from './tools/claimed-tools.ts'
+export { findViolation, type Violation } from './tools/declared-schema.ts'
+export { reportOfFailure } from './tools/failure-reports.ts'
+export { effectOfTool, isAcknowledged, isReadingName, natureOfTool } from './tools/tool-effect.ts'
+export { argumentsOf, commandOf, wordsOfTool } from './tools/tool-words.ts'
 export { type Grounds, severityOfValue } from './value-severity.ts'

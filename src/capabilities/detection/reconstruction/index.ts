@@ -1,4 +1,3 @@
-export { spanKey } from './agent-lanes.ts'
 export {
   type DeclaredTool,
   type HistoryBreak,
@@ -16,8 +15,9 @@ export {
   type ToolUse,
   text_chars_max,
 } from './contract.ts'
-export { digestOf } from './digests.ts'
-export { readHistory } from './follow-history.ts'
-export { readAnswer } from './read-answer.ts'
-export type { HistoryMessage } from './read-messages.ts'
+export { spanKey } from './histories/agent-lanes.ts'
+export { readHistory } from './histories/follow-history.ts'
+export { digestOf } from './reading/digests.ts'
+export { readAnswer } from './reading/read-answer.ts'
+export type { HistoryMessage } from './reading/read-messages.ts'
 export { createReconstruction, reconstruct } from './reconstruction.ts'

@@ -1,8 +1,7 @@
 import { parsedJson } from '../../../kernel/json-values.ts'
 import type { Observation } from '../../../model/observation.ts'
 import { isCountedCall } from '../../../model/observation.ts'
-import { findLaneThread, rememberSpan, spanKey, spans_max } from './agent-lanes.ts'
-import { createBackgroundInputs } from './background-input.ts'
+import { takeCall } from './calls/take-call.ts'
 import type {
   Reconstruction,
   ReconstructionOptions,
@@ -10,9 +9,11 @@ import type {
   TaskRun,
   ToolUse,
 } from './contract.ts'
-import { readArguments, sigOf, stepSigOf } from './digests.ts'
-import { holdArguments, holdResultText } from './hold-result.ts'
-import { getEndTime } from './model-call.ts'
+import { findLaneThread, rememberSpan, spanKey, spans_max } from './histories/agent-lanes.ts'
+import { createBackgroundInputs } from './reading/background-input.ts'
+import { readArguments, sigOf, stepSigOf } from './reading/digests.ts'
+import { getEndTime } from './reading/model-call.ts'
+import { toResultText } from './reading/tool-parts.ts'
 import {
   bounds,
   countBytes,
@@ -22,10 +23,9 @@ import {
   type RunState,
   toRun,
 } from './run-state.ts'
-import { takeCall } from './take-call.ts'
-import { findFault, isGuessedFault } from './tool-fault.ts'
-import { toResultText } from './tool-parts.ts'
-import { addUse, msBetween, noResult, placeOf, rememberUse } from './tool-uses.ts'
+import { holdArguments, holdResultText } from './tools/hold-result.ts'
+import { findFault, isGuessedFault } from './tools/tool-fault.ts'
+import { addUse, msBetween, noResult, placeOf, rememberUse } from './tools/tool-uses.ts'
 
 /** Creates the empty reconstruction of one task. */
 export function createReconstruction(

@@ -14,9 +14,9 @@ import {
   type ToolUse,
   text_chars_max,
 } from './contract.ts'
-import type { TextForm } from './harness-texts.ts'
-import type { Head } from './heads.ts'
-import { createDeclaredMemo, type DeclaredMemo } from './model-call.ts'
+import type { Head } from './histories/heads.ts'
+import type { TextForm } from './reading/harness-texts.ts'
+import { createDeclaredMemo, type DeclaredMemo } from './reading/model-call.ts'
 import type { TextFormat } from './text-actions/text-action.ts'
 
 /** A thread that can still grow. */

@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import type { z } from 'zod'
 import { canonicalJson } from '../../../kernel/canonical-json.ts'
 import { problem } from '../../../kernel/problem.ts'
 import { textParameter } from '../../../model/list-query.ts'
@@ -25,10 +25,6 @@ import {
 import { type ChannelRoutesDeps, channelReads } from './contract.ts'
 import { type MergedSection, maskUrl, mergeSection } from './merge-section.ts'
 import type { OpenChannel } from './senders/contract.ts'
-
-export const channelPath = z.strictObject({
-  channel_id: z.string().describe('Id of the channel.'),
-})
 
 /**
  * Routes of notification channels. Replies have no secrets, and PUT keeps the ones that the body

@@ -6,7 +6,6 @@ import { record } from '../../../model/named-schemas.ts'
 import { defineRoute, type Route } from '../../../platform/http/index.ts'
 import { findIncident } from '../store/find-incident.ts'
 import { channelTable } from './channel-secrets.ts'
-import { channelPath } from './channels.ts'
 import { type ChannelRoutesDeps, channelReads } from './contract.ts'
 import {
   type DeliveryRow,
@@ -56,16 +55,16 @@ export function listChannelDeliveries({ db }: ChannelRoutesDeps): Route {
     summary: 'Attempts of a channel to deliver messages, newest first; kept 30 days',
     auth: 'jwt_or_key',
     scope: channelReads,
-    params: channelPath,
+    params: channelTable.path,
     query: z.strictObject(idPageQuery),
     reply: record('NotificationDeliveryList', {
       deliveries: z.array(deliverySchema),
       ...pageFields,
     }),
     errors: ['channel_not_found', 'invalid_cursor', 'store_unavailable'],
-    handle: async ({ params: { channel_id }, query: { limit, cursor }, caller }) => {
+    handle: async ({ params, query: { limit, cursor }, caller }) => {
       const { project_id } = caller
-      const channel = await channelTable.read(db, { project_id, id: channel_id })
+      const channel = await channelTable.read(db, { project_id, id: channelTable.idIn(params) })
       const result = await selectDeliveries(
         db,
         { project_id, channel: channel.name },

@@ -4,7 +4,6 @@ import { newId } from '../../../kernel/ids.ts'
 import { record } from '../../../model/named-schemas.ts'
 import { defineRoute, type Route } from '../../../platform/http/index.ts'
 import { channelTable, openChannel } from './channel-secrets.ts'
-import { channelPath } from './channels.ts'
 import type { ChannelRoutesDeps } from './contract.ts'
 import { sampleMessage } from './sample-message.ts'
 import type { OpenChannel, Sent } from './senders/contract.ts'
@@ -26,7 +25,7 @@ export function testChannel(deps: ChannelRoutesDeps): Route {
     auth: 'jwt',
     scope: { level: 'project', role: 'admin', key: null },
     caller_rate_per_minute_max: 10,
-    params: channelPath,
+    params: channelTable.path,
     reply: record('ChannelTest', {
       delivered: z.boolean(),
       status: z.int().nullable().describe('Status of the answer; null without an answer.'),
@@ -35,8 +34,8 @@ export function testChannel(deps: ChannelRoutesDeps): Route {
       duration_ms: z.int(),
     }),
     errors: ['channel_not_found', 'store_unavailable'],
-    handle: async ({ params: { channel_id }, caller: { project_id }, signal }) => {
-      const row = await channelTable.read(deps.db, { project_id, id: channel_id })
+    handle: async ({ params, caller: { project_id }, signal }) => {
+      const row = await channelTable.read(deps.db, { project_id, id: channelTable.idIn(params) })
       const opened = openChannel(row, deps.secret_key)
       const started = performance.now()
       const sent =

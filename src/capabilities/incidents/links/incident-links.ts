@@ -1,13 +1,17 @@
+import { z } from 'zod'
 import { durationMs } from '../../../kernel/duration.ts'
-import { problem } from '../../../kernel/problem.ts'
+import { type Problem, problem } from '../../../kernel/problem.ts'
+import type { Clock } from '../../../kernel/time.ts'
 import { record } from '../../../model/named-schemas.ts'
 import { refuseUnstorable } from '../../../model/storable.ts'
-import { defineRoute, type Route } from '../../../platform/http/index.ts'
+import { Answer, defineRoute, type Route } from '../../../platform/http/index.ts'
 import { noteField, snoozeLength } from '../api/incidents/moves.ts'
-import { type LinkAction, readLink } from '../messages/link-token.ts'
+import { incidentSchema } from '../incident-view.ts'
+import { type LinkAction, linkActions, readLink } from '../messages/link-token.ts'
+import type { IncidentDb } from '../ports.ts'
+import { toIncidentView } from '../store/incident-row.ts'
 import type { MoveRequest } from '../store/moves.ts'
-import { type LinkRoutesDeps, linkNotFound, linkRoute, toAnswer, token } from './contract.ts'
-import { findLinked, useLink } from './links-store.ts'
+import { findLinked, type Linked, useLink } from './links-store.ts'
 
 /** The routes that the page of a link calls. */
 export function incidentLinkRoutes(deps: LinkRoutesDeps): Route[] {
@@ -72,4 +76,48 @@ function moveOf(action: LinkAction, { note, for: length }: Given, now_ms: number
     })
   }
   return { type: 'suppress', suppressed: true, until_ms: now_ms + durationMs(length), note }
+}
+
+/** Dependencies of the routes of links. */
+type LinkRoutesDeps = { db: IncidentDb; clock: Clock; secret_key: string }
+
+/** The part of a link that proves the right to its move. */
+const token = z.string().min(1).max(256).describe('The part of the link after `token=`.')
+
+const { number, title, state, severity, opened_at, snoozed_until } = incidentSchema.shape
+
+const linkedSchema = record('LinkedIncident', {
+  action: z
+    .enum(linkActions)
+    .meta({ id: 'IncidentLinkAction' })
+    .describe('Move that the link makes.'),
+  project: z.string().describe('Name of the project.'),
+  ...{ number, title, state, severity, opened_at, snoozed_until },
+})
+
+/**
+ * The definition that the routes of links share. They are public: the token is the right to one move
+ * of one incident. It is in the body, because proxies log URLs.
+ */
+const linkRoute = {
+  method: 'POST',
+  auth: 'public',
+  scope: { level: 'public' },
+  reply: linkedSchema,
+  rate_per_minute_max: 60,
+  body_bytes_max: 32 * 1024,
+} as const
+
+/** Returns the answer of a link, which no cache keeps. */
+function toAnswer(action: LinkAction, { incident, project }: Linked) {
+  const { number, title, state, severity, opened_at, snoozed_until } = toIncidentView(incident)
+  const reply = { action, project, number, title, state, severity, opened_at, snoozed_until }
+  return new Answer(reply, { headers: { 'cache-control': 'no-store' } })
+}
+
+/** Returns the error for a link that cannot be used, the same for every reason. */
+function linkNotFound(): Problem {
+  return problem('incident_link_not_found', {
+    detail: 'The link does not exist, has ended or was used. A newer message has new links.',
+  })
 }

@@ -1,14 +1,20 @@
 import { dollarsFrom, nanoDollarsFrom } from '../../../kernel/dollars.ts'
 import { isCountedCall } from '../../../model/observation.ts'
 import { runInProject } from '../../../platform/tenancy/index.ts'
-import type { RepairStore, TimelineRow, UsageChange, UsageColumns } from '../../storage/index.ts'
+import type { Owner } from '../../records/ownership/index.ts'
+import type {
+  RepairStore,
+  StoredHead,
+  TimelineRow,
+  UsageChange,
+  UsageColumns,
+} from '../../storage/index.ts'
 import { batchTraces } from '../traces/batch-traces.ts'
 import type { Placing, SettlePorts } from '../traces/move-rows.ts'
-import type { PlacedChange } from '../traces/place-rows.ts'
-import { foreignRecords } from '../traces/recent-responses.ts'
+import { type Placed, type PlacedChange, placeRows } from '../traces/place-rows.ts'
+import { type ForeignRecord, foreignRecords } from '../traces/recent-responses.ts'
 import { areMoving } from '../traces/recent-traces.ts'
 import { settleAgain } from '../traces/settle-traces.ts'
-import { placeAgain, type ReadAgain } from './place-again.ts'
 
 /** The dependencies of a repair. */
 export type RepairPorts = SettlePorts & {
@@ -209,4 +215,50 @@ export function shownCounts({ nano_before, nano_after, ...counts }: RepairCounts
     cost_usd_before: dollarsFrom(nano_before),
     cost_usd_after: dollarsFrom(nano_after),
   }
+}
+
+/** Reads a stored row by the rules of today: the owner that it names itself, and its usage. */
+export type ReadAgain = (row: TimelineRow) => { owner: Owner; usage: UsageColumns }
+
+/**
+ * Finds owners and counted calls of the rows of whole traces from what the rows say themselves; pure.
+ * A row that a record of another trace counts stays so: that record is not among the rows.
+ */
+export function placeAgain(
+  rows: readonly TimelineRow[],
+  foreign: readonly ForeignRecord[],
+  readAgain: ReadAgain,
+): Placed {
+  const ids = new Set(rows.map(({ trace_id, observation_id }) => `${trace_id} ${observation_id}`))
+  const said = rows.map((row): StoredHead => {
+    const { owner, usage } = readAgain(row)
+    return { ...row, ...usage, ...owner, counted_with: '' }
+  })
+  const { changes, settled } = placeRows(said, foreign)
+  const to = new Map(changes.map((change) => [change.row, change.to]))
+  return {
+    settled,
+    changes: rows.flatMap((row, at): PlacedChange[] => {
+      const own = said[at]
+      if (own === undefined) return []
+      const found = to.get(own) ?? targetOf(own)
+      const isElsewhere = row.counted_with !== '' && !ids.has(`${row.trace_id} ${row.counted_with}`)
+      const counted_with = isElsewhere ? row.counted_with : found.counted_with
+      const target = { ...found, counted_with }
+      return isSame(row, target) ? [] : [{ row, to: target }]
+    }),
+  }
+}
+
+type Target = PlacedChange['to']
+
+function targetOf(row: StoredHead): Target {
+  const { task_id, task_name, task_implicit, user_id, release, counted_with } = row
+  const { conversation_id, conversation_external_id } = row
+  const talk = { conversation_id, conversation_external_id }
+  return { task_id, task_name, task_implicit, user_id, release, ...talk, counted_with }
+}
+
+function isSame(row: StoredHead, target: Target): boolean {
+  return (Object.keys(target) as (keyof Target)[]).every((field) => row[field] === target[field])
 }

@@ -80,7 +80,12 @@ async function storeFile(target: DayToArchive, { bytes, facts }: Piece, next: Ne
   const { sha256 } = await asArchiveFailure(blobs.put(name, [bytes], { signal }))
   await asArchiveFailure(assertSame(blobs, { name, sha256, bytes: bytes.length }, signal))
   await recordFile(db, {
-    ...{ job_id, name, kind, day, sha256, ...next },
+    job_id,
+    name,
+    kind,
+    day,
+    sha256,
+    ...next,
     row_count: facts.rows,
     bytes: bytes.length,
     row_checksum: facts.row_checksum,

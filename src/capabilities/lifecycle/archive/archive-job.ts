@@ -131,7 +131,12 @@ class ArchiveRun {
         if (last?.kind === name && day < last.day) continue
         signal.throwIfAborted()
         await archiveDay({
-          ...{ db, store, blobs, settings, signal, day },
+          db,
+          store,
+          blobs,
+          settings,
+          signal,
+          day,
           job_id: this.#job.id,
           prefix: this.#prefix,
           rows: { ...rows, window: windowIn(day, this.#window) },
@@ -211,8 +216,16 @@ function windowOf({ from, to }: ArchiveParams): NsWindow {
 function toArchivedFile({ day, row_count: rows, min_time_ns, max_time_ns, ...file }: RecordedFile) {
   const { name, kind, part, bytes, sha256, row_checksum } = file
   return {
-    ...{ name, kind: kind as ArchivedFile['kind'], day: dayText(day), part, rows, bytes },
-    ...{ sha256, row_checksum, min_time: min_time_ns, max_time: max_time_ns },
+    name,
+    kind: kind as ArchivedFile['kind'],
+    day: dayText(day),
+    part,
+    rows,
+    bytes,
+    sha256,
+    row_checksum,
+    min_time: min_time_ns,
+    max_time: max_time_ns,
   }
 }
 

@@ -1,8 +1,8 @@
 import type { Route } from '../../../platform/http/index.ts'
 import type { ArchiveDeps } from './contract.ts'
-import { getRestoreRun, listRestoreRuns, runRestore } from './restore/restore.ts'
+import { restoreRunRoutes, runRestore } from './restore/restore.ts'
 import { deleteSlice, listSlices } from './restore/slices.ts'
-import { getArchiveRun, listArchiveRuns, runArchive } from './run.ts'
+import { archiveRunRoutes, runArchive } from './run.ts'
 
 export { archiveHandler } from './archive-job.ts'
 export { type ArchiveStore, openArchiveStore } from './archive-store.ts'
@@ -18,11 +18,9 @@ export { readySlices } from './restore/store.ts'
 export function archiveRoutes(deps: ArchiveDeps): Route[] {
   return [
     runArchive(deps),
-    listArchiveRuns(deps),
-    getArchiveRun(deps),
+    ...archiveRunRoutes(deps),
     runRestore(deps),
-    listRestoreRuns(deps),
-    getRestoreRun(deps),
+    ...restoreRunRoutes(deps),
     listSlices(deps),
     deleteSlice(deps),
   ]

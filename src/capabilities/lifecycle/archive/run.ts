@@ -1,15 +1,13 @@
 import { z } from 'zod'
 import { problem } from '../../../kernel/problem.ts'
-import { pageFields } from '../../../model/id-pages.ts'
-import { cursorParameter, limitParameter, nsFromIso } from '../../../model/list-query.ts'
+import { nsFromIso } from '../../../model/list-query.ts'
 import { documentedAs, record } from '../../../model/named-schemas.ts'
 import { defineRoute, type Route } from '../../../platform/http/index.ts'
 import {
   enqueueJob,
   type Job,
   jobFields,
-  listJobs,
-  readJob,
+  jobRunRoutes,
   requesterOf,
   shownJob,
 } from '../../jobs/index.ts'
@@ -181,41 +179,15 @@ const resultSchema = z.object({
   stored_before: z.string(),
 })
 
-/** GET /api/v2/observability/archive/runs: archive runs, newest first. */
-export function listArchiveRuns({ db }: ArchiveDeps): Route {
-  return defineRoute({
-    method: 'GET',
+/** GET /api/v2/observability/archive/runs, and one run: archive runs, newest first. */
+export function archiveRunRoutes({ db }: ArchiveDeps): Route[] {
+  return jobRunRoutes(db, {
+    kind: archiveJob,
     url: '/api/v2/observability/archive/runs',
-    id: 'listArchiveRuns',
-    summary: 'Archive runs, newest first',
-    auth: 'jwt',
-    scope: { level: 'project', role: 'viewer', key: null },
-    query: z.strictObject({ limit: limitParameter, cursor: cursorParameter }),
-    reply: record('ArchiveRunList', {
-      runs: z.array(archiveRunSchema),
-      ...pageFields,
-    }),
-    errors: ['invalid_cursor', 'store_unavailable'],
-    handle: async ({ query, caller: { project_id } }) => {
-      const { jobs, ...page } = await listJobs(db, { project_id, kind: archiveJob }, query)
-      return { runs: jobs.map(toArchiveRun), ...page }
-    },
-  })
-}
-
-/** GET /api/v2/observability/archive/runs/{job_id}: one run. */
-export function getArchiveRun({ db }: ArchiveDeps): Route {
-  return defineRoute({
-    method: 'GET',
-    url: '/api/v2/observability/archive/runs/{job_id}',
-    id: 'getArchiveRun',
-    summary: 'An archive run and its progress',
-    auth: 'jwt',
-    scope: { level: 'project', role: 'viewer', key: null },
-    params: z.strictObject({ job_id: z.string().describe('The `job_id` of the list.') }),
-    reply: archiveRunSchema,
-    errors: ['job_not_found', 'store_unavailable'],
-    handle: async ({ params: { job_id: id }, caller: { project_id } }) =>
-      toArchiveRun(await readJob(db, { project_id, kind: archiveJob, id })),
+    item_url: '/api/v2/observability/archive/runs/{job_id}',
+    list: { id: 'listArchiveRuns', summary: 'Archive runs, newest first', reply: 'ArchiveRunList' },
+    get: { id: 'getArchiveRun', summary: 'An archive run and its progress' },
+    run: archiveRunSchema,
+    toRun: toArchiveRun,
   })
 }

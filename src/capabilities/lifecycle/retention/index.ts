@@ -15,6 +15,7 @@ export { requestErasure } from './erasures/erasures.ts'
 export { openLateErasure } from './erasures/late-rows.ts'
 export { userDigest } from './erasures/receipt.ts'
 export { duringRestore } from './erasures/restore-lock.ts'
+export type { retentionBody } from './retention-policy/policy-schema.ts'
 export { dryRunHandler } from './runs/dry-run-job.ts'
 export { retentionHandler } from './runs/retention-job.ts'
 export {

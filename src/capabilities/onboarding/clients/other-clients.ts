@@ -5,7 +5,9 @@ const shell = 'the shell in which you start it'
 /** The clients of Node. */
 export const nodeClients: readonly Client[] = [
   node({
-    ...{ name: 'openai-node', title: 'openai (Node)', calls: 'Responses, chat completions' },
+    name: 'openai-node',
+    title: 'openai (Node)',
+    calls: 'Responses, chat completions',
     lines: [
       "import OpenAI from 'openai'",
       '',
@@ -13,7 +15,10 @@ export const nodeClients: readonly Client[] = [
     ],
   }),
   node({
-    ...{ name: 'anthropic-node', title: '@anthropic-ai/sdk (Node)', calls: 'Messages', ...beside },
+    name: 'anthropic-node',
+    title: '@anthropic-ai/sdk (Node)',
+    calls: 'Messages',
+    ...beside,
     lines: [
       "import Anthropic from '@anthropic-ai/sdk'",
       '',
@@ -21,7 +26,9 @@ export const nodeClients: readonly Client[] = [
     ],
   }),
   node({
-    ...{ name: 'google-genai-node', title: '@google/genai (Node)', ...beside },
+    name: 'google-genai-node',
+    title: '@google/genai (Node)',
+    ...beside,
     calls: 'generateContent',
     lines: [
       "import { GoogleGenAI } from '@google/genai'",
@@ -33,7 +40,9 @@ export const nodeClients: readonly Client[] = [
     ],
   }),
   node({
-    ...{ name: 'ai-sdk', title: 'AI SDK, OpenAI', calls: 'Responses' },
+    name: 'ai-sdk',
+    title: 'AI SDK, OpenAI',
+    calls: 'Responses',
     lines: [
       "import { createOpenAI } from '@ai-sdk/openai'",
       '',
@@ -41,7 +50,9 @@ export const nodeClients: readonly Client[] = [
     ],
   }),
   node({
-    ...{ name: 'ai-sdk-anthropic', title: 'AI SDK, Anthropic', calls: 'Messages' },
+    name: 'ai-sdk-anthropic',
+    title: 'AI SDK, Anthropic',
+    calls: 'Messages',
     key_in: 'X-Looptrace-Key',
     lines: [
       "import { createAnthropic } from '@ai-sdk/anthropic'",
@@ -50,8 +61,11 @@ export const nodeClients: readonly Client[] = [
     ],
   }),
   node({
-    ...{ name: 'ai-sdk-google', title: 'AI SDK, Google', calls: 'generateContent' },
-    ...{ base: '/v1beta', key_in: 'X-Looptrace-Key' },
+    name: 'ai-sdk-google',
+    title: 'AI SDK, Google',
+    calls: 'generateContent',
+    base: '/v1beta',
+    key_in: 'X-Looptrace-Key',
     lines: [
       "import { createGoogleGenerativeAI } from '@ai-sdk/google'",
       '',
@@ -77,40 +91,58 @@ const codexHead = [
 /** Programs with settings of their own, and exporters of spans. */
 export const otherClients: readonly Client[] = [
   {
-    ...{ name: 'claude-code', title: 'Claude Code, Claude Agent SDK', calls: 'Messages' },
-    ...{ language: 'shell', ...beside, place: shell },
+    name: 'claude-code',
+    title: 'Claude Code, Claude Agent SDK',
+    calls: 'Messages',
+    language: 'shell',
+    ...beside,
+    place: shell,
     lines: [
       'export ANTHROPIC_BASE_URL="<url>"',
       'export ANTHROPIC_CUSTOM_HEADERS="X-Looptrace-Key: <key>"',
     ],
   },
   {
-    ...{ name: 'codex', title: 'Codex CLI', calls: 'Responses', language: 'toml' },
-    ...{ base: '/v1', key_in: 'X-API-Key', place: '~/.codex/config.toml' },
+    name: 'codex',
+    title: 'Codex CLI',
+    calls: 'Responses',
+    language: 'toml',
+    base: '/v1',
+    key_in: 'X-API-Key',
+    place: '~/.codex/config.toml',
     lines: [...codexHead, 'env_http_headers = { "X-API-Key" = "LOOPTRACE_API_KEY" }'],
     lines_with_key: [...codexHead, 'http_headers = { "X-API-Key" = "<key>" }'],
   },
   {
-    ...{ name: 'gemini-cli', title: 'Gemini CLI, with an API key', calls: 'generateContent' },
-    ...{ language: 'shell', ...beside, place: shell },
+    name: 'gemini-cli',
+    title: 'Gemini CLI, with an API key',
+    calls: 'generateContent',
+    language: 'shell',
+    ...beside,
+    place: shell,
     lines: [
       'export GOOGLE_GEMINI_BASE_URL="<url>"',
       'export GEMINI_CLI_CUSTOM_HEADERS="X-Looptrace-Key: <key>"',
     ],
   },
   {
-    ...{ name: 'base-url', title: 'a client that can only set a base URL', calls: 'any' },
-    ...{
-      language: 'shell',
-      base: '/k/<key>',
-      key_in: 'the base URL',
-      place: 'its setting of the base URL',
-    },
+    name: 'base-url',
+    title: 'a client that can only set a base URL',
+    calls: 'any',
+    language: 'shell',
+    base: '/k/<key>',
+    key_in: 'the base URL',
+    place: 'its setting of the base URL',
     lines: ['export OPENAI_BASE_URL="<url>/k/<key>/v1"'],
   },
   {
-    ...{ name: 'logfire', title: 'logfire', calls: 'spans by OTLP', language: 'shell' },
-    ...{ base: null, key_in: 'authorization', place: shell },
+    name: 'logfire',
+    title: 'logfire',
+    calls: 'spans by OTLP',
+    language: 'shell',
+    base: null,
+    key_in: 'authorization',
+    place: shell,
     lines: [
       'export LOGFIRE_SEND_TO_LOGFIRE=false',
       'export OTEL_EXPORTER_OTLP_ENDPOINT="<url>"',
@@ -118,8 +150,13 @@ export const otherClients: readonly Client[] = [
     ],
   },
   {
-    ...{ name: 'langfuse', title: 'Langfuse SDKs', calls: 'spans by OTLP', language: 'shell' },
-    ...{ base: null, key_in: 'the secret key', place: shell },
+    name: 'langfuse',
+    title: 'Langfuse SDKs',
+    calls: 'spans by OTLP',
+    language: 'shell',
+    base: null,
+    key_in: 'the secret key',
+    place: shell,
     lines: [
       'export LANGFUSE_HOST="<url>"',
       'export LANGFUSE_PUBLIC_KEY="looptrace"',
@@ -127,8 +164,13 @@ export const otherClients: readonly Client[] = [
     ],
   },
   {
-    ...{ name: 'otlp', title: 'an exporter of OpenTelemetry', calls: 'spans by OTLP' },
-    ...{ language: 'shell', base: null, key_in: 'authorization', place: shell },
+    name: 'otlp',
+    title: 'an exporter of OpenTelemetry',
+    calls: 'spans by OTLP',
+    language: 'shell',
+    base: null,
+    key_in: 'authorization',
+    place: shell,
     lines: [
       'export OTEL_EXPORTER_OTLP_ENDPOINT="<url>"',
       'export OTEL_EXPORTER_OTLP_HEADERS="authorization=Bearer <key>"',

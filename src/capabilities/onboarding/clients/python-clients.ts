@@ -9,20 +9,29 @@ const asGoogle = `http_options={"base_url": "<url>", "headers": ${named}}`
 /** The clients of Python. */
 export const pythonClients: readonly Client[] = [
   python({
-    ...{ name: 'openai-python', title: 'openai (Python)', calls: 'Responses, chat completions' },
+    name: 'openai-python',
+    title: 'openai (Python)',
+    calls: 'Responses, chat completions',
     lines: ['from openai import OpenAI', '', `client = OpenAI(${asOpenai})`],
   }),
   python({
-    ...{ name: 'anthropic-python', title: 'anthropic (Python)', calls: 'Messages', ...beside },
+    name: 'anthropic-python',
+    title: 'anthropic (Python)',
+    calls: 'Messages',
+    ...beside,
     lines: ['from anthropic import Anthropic', '', `client = Anthropic(${asAnthropic})`],
   }),
   python({
-    ...{ name: 'google-genai-python', title: 'google-genai (Python)', ...beside },
+    name: 'google-genai-python',
+    title: 'google-genai (Python)',
+    ...beside,
     calls: 'generateContent',
     lines: ['from google import genai', '', `client = genai.Client(${asGoogle})`],
   }),
   python({
-    ...{ name: 'openai-agents', title: 'OpenAI Agents SDK', calls: 'Responses' },
+    name: 'openai-agents',
+    title: 'OpenAI Agents SDK',
+    calls: 'Responses',
     lines: [
       'from agents import set_default_openai_client',
       'from openai import AsyncOpenAI',
@@ -32,7 +41,9 @@ export const pythonClients: readonly Client[] = [
     ],
   }),
   python({
-    ...{ name: 'pydantic-ai', title: 'pydantic-ai, OpenAI', calls: 'Responses' },
+    name: 'pydantic-ai',
+    title: 'pydantic-ai, OpenAI',
+    calls: 'Responses',
     lines: [
       'from openai import AsyncOpenAI',
       'from pydantic_ai.models.openai import OpenAIResponsesModel',
@@ -43,7 +54,9 @@ export const pythonClients: readonly Client[] = [
     ],
   }),
   python({
-    ...{ name: 'pydantic-ai-anthropic', title: 'pydantic-ai, Anthropic', ...beside },
+    name: 'pydantic-ai-anthropic',
+    title: 'pydantic-ai, Anthropic',
+    ...beside,
     calls: 'Messages',
     lines: [
       'from anthropic import AsyncAnthropic',
@@ -55,7 +68,9 @@ export const pythonClients: readonly Client[] = [
     ],
   }),
   python({
-    ...{ name: 'pydantic-ai-google', title: 'pydantic-ai, Google', ...beside },
+    name: 'pydantic-ai-google',
+    title: 'pydantic-ai, Google',
+    ...beside,
     calls: 'generateContent',
     lines: [
       'from google import genai',
@@ -67,7 +82,9 @@ export const pythonClients: readonly Client[] = [
     ],
   }),
   python({
-    ...{ name: 'langchain', title: 'LangChain and LangGraph, OpenAI', calls: 'chat completions' },
+    name: 'langchain',
+    title: 'LangChain and LangGraph, OpenAI',
+    calls: 'chat completions',
     lines: [
       'from langchain_openai import ChatOpenAI',
       '',
@@ -76,7 +93,9 @@ export const pythonClients: readonly Client[] = [
     ],
   }),
   python({
-    ...{ name: 'langchain-anthropic', title: 'LangChain and LangGraph, Anthropic', ...beside },
+    name: 'langchain-anthropic',
+    title: 'LangChain and LangGraph, Anthropic',
+    ...beside,
     calls: 'Messages',
     lines: [
       'from langchain_anthropic import ChatAnthropic',
@@ -85,12 +104,16 @@ export const pythonClients: readonly Client[] = [
     ],
   }),
   python({
-    ...{ name: 'litellm', title: 'LiteLLM', calls: 'chat completions' },
+    name: 'litellm',
+    title: 'LiteLLM',
+    calls: 'chat completions',
     place: 'your program: `litellm.completion(…, **looptrace)`',
     lines: ['', `looptrace = {"api_base": "<url>/v1", "extra_headers": ${headers}}`],
   }),
   python({
-    ...{ name: 'strands', title: 'Strands Agents, OpenAI', calls: 'chat completions' },
+    name: 'strands',
+    title: 'Strands Agents, OpenAI',
+    calls: 'chat completions',
     lines: [
       'from strands.models.openai import OpenAIModel',
       '',
@@ -99,7 +122,9 @@ export const pythonClients: readonly Client[] = [
     ],
   }),
   python({
-    ...{ name: 'strands-anthropic', title: 'Strands Agents, Anthropic', ...beside },
+    name: 'strands-anthropic',
+    title: 'Strands Agents, Anthropic',
+    ...beside,
     calls: 'Messages',
     lines: [
       'from strands.models.anthropic import AnthropicModel',
@@ -109,7 +134,9 @@ export const pythonClients: readonly Client[] = [
     ],
   }),
   python({
-    ...{ name: 'smolagents', title: 'smolagents', calls: 'chat completions' },
+    name: 'smolagents',
+    title: 'smolagents',
+    calls: 'chat completions',
     lines: [
       'from smolagents import OpenAIServerModel',
       '',
@@ -122,7 +149,9 @@ export const pythonClients: readonly Client[] = [
     ],
   }),
   python({
-    ...{ name: 'agent-framework', title: 'Microsoft Agent Framework', calls: 'Responses' },
+    name: 'agent-framework',
+    title: 'Microsoft Agent Framework',
+    calls: 'Responses',
     lines: [
       'from agent_framework.openai import OpenAIChatClient',
       '',
@@ -130,7 +159,9 @@ export const pythonClients: readonly Client[] = [
     ],
   }),
   python({
-    ...{ name: 'llama-index', title: 'LlamaIndex', calls: 'chat completions' },
+    name: 'llama-index',
+    title: 'LlamaIndex',
+    calls: 'chat completions',
     lines: [
       'from llama_index.llms.openai import OpenAI',
       '',
@@ -138,7 +169,9 @@ export const pythonClients: readonly Client[] = [
     ],
   }),
   python({
-    ...{ name: 'autogen', title: 'AutoGen', calls: 'chat completions' },
+    name: 'autogen',
+    title: 'AutoGen',
+    calls: 'chat completions',
     lines: [
       'from autogen_ext.models.openai import OpenAIChatCompletionClient',
       '',
@@ -146,7 +179,9 @@ export const pythonClients: readonly Client[] = [
     ],
   }),
   python({
-    ...{ name: 'haystack', title: 'Haystack', calls: 'chat completions' },
+    name: 'haystack',
+    title: 'Haystack',
+    calls: 'chat completions',
     lines: [
       'from haystack.components.generators.chat import OpenAIChatGenerator',
       '',
@@ -157,7 +192,10 @@ export const pythonClients: readonly Client[] = [
     ],
   }),
   python({
-    ...{ name: 'google-adk', title: 'Google ADK', calls: 'generateContent', ...beside },
+    name: 'google-adk',
+    title: 'Google ADK',
+    calls: 'generateContent',
+    ...beside,
     lines: [
       'from google.adk.models import Gemini',
       '',
@@ -169,7 +207,10 @@ export const pythonClients: readonly Client[] = [
 
 function python(given: GivenClient): Client {
   return {
-    ...{ language: 'python', base: '/v1', key_in: 'X-API-Key', place: program },
+    language: 'python',
+    base: '/v1',
+    key_in: 'X-API-Key',
+    place: program,
     ...given,
     lines: ['import os', ...given.lines],
   }

@@ -88,8 +88,17 @@ export function toScenarioReply(scenario: StoredScenario): z.input<typeof scenar
   const place = scenarioSteps.indexOf(step)
   const isComplete = outcome === 'as_expected' || outcome === 'not_as_expected'
   return {
-    ...{ scenario_id, state, step, outcome, error, started_at, ended_at, removed_at, requested_by },
-    ...{ steps_done: isComplete ? scenarioSteps.length : place, steps_total: scenarioSteps.length },
+    scenario_id,
+    state,
+    step,
+    outcome,
+    error,
+    started_at,
+    ended_at,
+    removed_at,
+    requested_by,
+    steps_done: isComplete ? scenarioSteps.length : place,
+    steps_total: scenarioSteps.length,
     environment: scenarioEnvironment,
     duration_ms: ended_at === null ? null : Date.parse(ended_at) - Date.parse(started_at),
     agents: agentNames.map((name) => toAgent(scenario, name)),
@@ -105,7 +114,12 @@ function toAgent({ record: { agents, results } }: StoredScenario, name: AgentNam
   const { task_id = null, trace_id = null, calls = 0 } = played ?? {}
   const task = task_id === null ? null : `/api/v1/tasks/${task_id}`
   return {
-    ...{ name, about, task_id, trace_id, calls, expected: [...expected] },
+    name,
+    about,
+    task_id,
+    trace_id,
+    calls,
+    expected: [...expected],
     found: result?.found ?? [],
     missing: result?.missing ?? [],
     unexpected: result?.unexpected ?? [],
@@ -118,7 +132,9 @@ function toAgent({ record: { agents, results } }: StoredScenario, name: AgentNam
 function toIncident({ record }: StoredScenario, isCompared: boolean) {
   const [rule_id, incident_id] = [record.rule_id ?? null, record.incident_id ?? null]
   return {
-    ...{ rule_id, incident_id, as_expected: isCompared ? incident_id !== null : null },
+    rule_id,
+    incident_id,
+    as_expected: isCompared ? incident_id !== null : null,
     link: incident_id === null ? null : `/api/v2/observability/incidents/${incident_id}`,
   }
 }
@@ -126,7 +142,11 @@ function toIncident({ record }: StoredScenario, isCompared: boolean) {
 function toVerification({ record: { verification } }: StoredScenario) {
   const { run_id = null, trace_id = null, claim = null, verdict = null } = verification ?? {}
   return {
-    ...{ run_id, trace_id, claim, verdict, trust_score: verification?.trust_score ?? null },
+    run_id,
+    trace_id,
+    claim,
+    verdict,
+    trust_score: verification?.trust_score ?? null,
     as_expected: verification === undefined ? null : isRefuted(verdict),
     link: trace_id === null ? null : `/api/v1/verification/traces/${trace_id}/claims`,
   }

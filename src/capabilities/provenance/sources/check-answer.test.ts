@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { measureCpu } from '../../../../test/support/cpu-time.ts'
 import type { SeenText } from '../values/index.ts'
 import { checkAnswer } from './check-answer.ts'
-import { indexSeen } from './seen-index.ts'
+import { indexSeen } from './seen/seen-index.ts'
 
 const check = (answer: string, ...texts: string[]) =>
   checkAnswer(answer, indexSeen(texts.map((text, at) => ({ source: `tool ${at}`, text }))))

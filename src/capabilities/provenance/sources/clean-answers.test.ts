@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import { checkAnswer } from './check-answer.ts'
-import { indexSeen } from './seen-index.ts'
+import { indexSeen } from './seen/seen-index.ts'
 
 /**
  * Texts of a tool or a user, and right answers to them. What they calculate in several steps has no

@@ -1,5 +1,5 @@
 import type { Value } from '../values/index.ts'
-import { isAttributed } from './doubt-quote.ts'
+import { isAttributed } from './doubts/doubt-quote.ts'
 
 /** Why a value needs no evidence. */
 export const exemptions = [

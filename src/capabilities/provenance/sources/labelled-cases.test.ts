@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
 import type { SeenText } from '../values/index.ts'
 import { type CheckedValue, checkAnswer } from './check-answer.ts'
-import { indexSeen } from './seen-index.ts'
+import { indexSeen } from './seen/seen-index.ts'
 
 /** Cases that others labelled; they stay outside of the repository. */
 const file = '../shared/fixtures/provenance/cases.json'

@@ -1,4 +1,4 @@
-import { doubts } from './doubt.ts'
+import { doubts } from './doubts/doubt.ts'
 import { exemptions } from './exemptions.ts'
 
 /** Why a value was not checked, may be right without a source, or needs none. */

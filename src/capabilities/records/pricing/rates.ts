@@ -1,4 +1,5 @@
 import { calcPrice, findProvider, type ModelPrice } from '@pydantic/genai-prices'
+import { BoundedCache } from '../../../kernel/bounded-cache.ts'
 import { hourWriteFactor, isAudioAsText, listedAudioRates, listsVersion } from './list-prices.ts'
 
 /** Versions of the price table and of our lists, stored with each cost so that it can be recomputed. */
@@ -40,20 +41,19 @@ export type ModelRates = {
 /** Finds the rates of a model at a time; null for a model that the table lacks. */
 export type FindRates = (provider: string, model: string, at_ms: number) => ModelRates | null
 
-/** Most look-ups kept in memory; when full, all are dropped. A look-up takes 25 µs. */
+/** Most look-ups kept in memory. A look-up takes 25 µs. */
 const lookups_max = 2_000
 const day_ms = 86_400_000
 
 /** Creates a look-up that remembers the rates of each provider, model and day. */
 export function createRates(): FindRates {
-  const known = new Map<string, ModelRates | null>()
+  const known = new BoundedCache<string, ModelRates | null>(lookups_max)
   return (provider, model, at_ms) => {
     if (model === '') return null
     const day = Math.floor(at_ms / day_ms)
     const key = `${day} ${provider} ${model}`
     const cached = known.get(key)
     if (cached !== undefined) return cached
-    if (known.size >= lookups_max) known.clear()
     const rates = lookUp(provider, model, day * day_ms)
     known.set(key, rates)
     return rates

@@ -1,6 +1,6 @@
 import { type ProjectId, parseProjectId } from '../../../model/project-id.ts'
 import type { QueryParam, QueryParams } from '../../../platform/columnar/index.ts'
-import type { TimeWindow } from '../contract.ts'
+import type { OpenWindow } from '../contract.ts'
 
 /** A WHERE condition and its parameters. */
 export type Condition = { sql: string; params: QueryParams }
@@ -69,7 +69,7 @@ export function ofTrace(projectId: string, traceId: string): Condition {
 }
 
 /** Selects rows whose `time` is in the window. */
-export function inWindow({ from, to }: TimeWindow): Condition {
+export function inWindow({ from, to }: OpenWindow): Condition {
   return allOf([
     from === undefined ? undefined : { sql: `time >= ${nanoParameter('from')}`, params: { from } },
     to === undefined ? undefined : { sql: `time < ${nanoParameter('to')}`, params: { to } },

@@ -1,7 +1,5 @@
 import { z } from 'zod'
 import type { Clock } from '../../../kernel/time.ts'
-import { pageFields } from '../../../model/id-pages.ts'
-import { cursorParameter, limitParameter } from '../../../model/list-query.ts'
 import { record } from '../../../model/named-schemas.ts'
 import { Answer, defineRoute, type Route } from '../../../platform/http/index.ts'
 import {
@@ -9,8 +7,7 @@ import {
   type Job,
   type JobDb,
   jobFields,
-  listJobs,
-  readJob,
+  jobRunRoutes,
   requesterOf,
   shownJob,
 } from '../../jobs/index.ts'
@@ -64,45 +61,20 @@ export function runStoreBenchmark({ db, clock }: BenchmarkDeps): Route {
 
 export type BenchmarkDeps = { db: RoutingDb; clock: Clock }
 
-/** GET /api/v2/observability/store-benchmark/runs/{job_id}. */
-export function getStoreBenchmark({ db }: BenchmarkDeps): Route {
-  return defineRoute({
-    method: 'GET',
-    url: '/api/v2/observability/store-benchmark/runs/{job_id}',
-    id: 'getStoreBenchmark',
-    summary: 'Progress or result of a benchmark',
-    auth: 'jwt',
-    scope: { level: 'project', role: 'viewer', key: null },
-    params: z.strictObject({ job_id: z.string().max(64) }),
-    reply: runSchema,
-    errors: ['job_not_found', 'store_unavailable'],
-    handle: async ({ params, caller: { project_id } }) =>
-      toRunReply(
-        await readJob(db as JobDb, { project_id, kind: benchmarkKind, id: params.job_id }),
-      ),
-  })
-}
-
-/** GET /api/v2/observability/store-benchmark/runs: lists benchmarks, newest first. */
-export function listStoreBenchmarks({ db }: BenchmarkDeps): Route {
-  return defineRoute({
-    method: 'GET',
+/** GET /api/v2/observability/store-benchmark/runs, and one run: benchmarks, newest first. */
+export function storeBenchmarkRoutes({ db }: BenchmarkDeps): Route[] {
+  return jobRunRoutes(db as JobDb, {
+    kind: benchmarkKind,
     url: '/api/v2/observability/store-benchmark/runs',
-    id: 'listStoreBenchmarks',
-    summary: 'Benchmarks of a project, newest first',
-    auth: 'jwt',
-    scope: { level: 'project', role: 'viewer', key: null },
-    query: z.strictObject({ limit: limitParameter, cursor: cursorParameter }),
-    reply: record('StoreBenchmarkList', {
-      runs: z.array(runSchema),
-      ...pageFields,
-    }),
-    errors: ['invalid_cursor', 'store_unavailable'],
-    handle: async ({ query, caller: { project_id } }) => {
-      const asked = { project_id, kind: benchmarkKind }
-      const { jobs, ...page } = await listJobs(db as JobDb, asked, query)
-      return { runs: jobs.map(toRunReply), ...page }
+    item_url: '/api/v2/observability/store-benchmark/runs/{job_id}',
+    list: {
+      id: 'listStoreBenchmarks',
+      summary: 'Benchmarks of a project, newest first',
+      reply: 'StoreBenchmarkList',
     },
+    get: { id: 'getStoreBenchmark', summary: 'Progress or result of a benchmark' },
+    run: runSchema,
+    toRun: toRunReply,
   })
 }
 

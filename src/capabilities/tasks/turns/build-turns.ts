@@ -1,16 +1,16 @@
 import { dollarsFrom, shownDollars } from '../../../kernel/dollars.ts'
 import { isoFromNs } from '../../../kernel/time.ts'
 import { toStepNumber } from '../../detection/index.ts'
-import type {
-  HistoryBreak,
-  Message,
-  ModelCall,
-  TaskRun,
-  ToolUse,
+import {
+  type HistoryBreak,
+  type Message,
+  type ModelCall,
+  spanKey,
+  type TaskRun,
+  type ToolUse,
 } from '../../detection/reconstruction/index.ts'
 import { msBetween } from '../timeline-drafts.ts'
 import { indexCalls, type Marks } from './mark-findings.ts'
-import { placeTool } from './place-tools.ts'
 import { createTextBudget, type TextBudget } from './text-budget.ts'
 import { titleOfTool } from './tool-title.ts'
 import type { Turn } from './turn-schema.ts'
@@ -230,4 +230,32 @@ function toToolUse(
     answered_at: use.answered_at === null ? null : isoFromNs(use.answered_at),
     answered_by: use.answered_by,
   }
+}
+
+/**
+ * Returns the call at which each tool use is shown, by its index in the run: the call whose answer
+ * asked for it, the call whose history had it first, or the last call of its thread before it ran.
+ * Undefined only in a run without calls.
+ */
+function placeTool(
+  run: TaskRun,
+  use: ToolUse,
+  calls: ReadonlyMap<string, number>,
+): number | undefined {
+  const step = use.step === null ? undefined : run.steps[use.step]
+  if (step !== undefined) return step.call
+  const asker = calls.get(spanKey(use.asked_by))
+  if (asker !== undefined) return asker
+  const own = run.threads[use.thread]?.calls ?? []
+  return (
+    findLastBefore(run, own, use.asked_from) ?? own[0] ?? (run.calls.length > 0 ? 0 : undefined)
+  )
+}
+
+function findLastBefore(
+  run: TaskRun,
+  calls: readonly number[],
+  instant: bigint,
+): number | undefined {
+  return calls.findLast((call) => (run.calls[call]?.start_time ?? instant) <= instant)
 }

@@ -1,3 +1,4 @@
+import { BoundedCache } from '../../../kernel/bounded-cache.ts'
 import type { Clock } from '../../../kernel/time.ts'
 import { type Kysely, sql } from '../../../platform/relational/index.ts'
 import {
@@ -40,18 +41,18 @@ const projects_max = 1_000
 
 /** Opens the calibration of projects, each read at most every five minutes. */
 export function openValueCalibration<Tables>(db: Kysely<Tables>, clock: Clock) {
-  const kept = new Map<string, { read_ms: number; calibration: ValueCalibration }>()
-  return async (project_id: string) => {
+  type Read = { read_ms: number; calibration: ValueCalibration }
+  const kept = new BoundedCache<string, Read>(projects_max)
+  const read = async (project_id: string) => {
     const known = kept.get(project_id)
-    const now_ms = clock.now_ms()
-    const isFresh = known !== undefined && now_ms - known.read_ms < kept_ms
-    const calibration = isFresh
-      ? known.calibration
-      : calibrateValues(await readValueRecord(db, project_id))
-    if (!isFresh) {
-      if (kept.size >= projects_max) kept.clear()
-      kept.set(project_id, { read_ms: now_ms, calibration })
-    }
+    const read_ms = clock.now_ms()
+    if (known !== undefined && read_ms - known.read_ms < kept_ms) return known.calibration
+    const calibration = calibrateValues(await readValueRecord(db, project_id))
+    kept.set(project_id, { read_ms, calibration })
+    return calibration
+  }
+  return async (project_id: string) => {
+    const calibration = await read(project_id)
     return <Finding extends Parameters<typeof applyCalibration>[0]>(finding: Finding): Finding =>
       applyCalibration(finding, calibration)
   }

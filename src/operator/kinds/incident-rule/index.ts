@@ -1,6 +1,9 @@
-import { eventWarnings } from '../../../capabilities/incidents/rules/event-warnings.ts'
-import { ruleFields, ruleShape } from '../../../capabilities/incidents/rules/rule.ts'
-import { canonicalRule } from '../../../capabilities/incidents/rules/written-rule.ts'
+import {
+  canonicalRule,
+  eventWarnings,
+  ruleFields,
+  ruleShape,
+} from '../../../capabilities/incidents/rules/index.ts'
 import { nameRule } from '../../common-spec.ts'
 import {
   type Kind,

@@ -1,11 +1,11 @@
 import { z } from 'zod'
 import {
+  dimensions,
   measuredSignals,
   rateSignals,
   scoreSignals,
   signals,
-} from '../../../capabilities/incidents/rules/condition-kinds.ts'
-import { dimensions } from '../../../capabilities/incidents/rules/rule.ts'
+} from '../../../capabilities/incidents/rules/index.ts'
 import { durationMs, durationPattern } from '../../../kernel/duration.ts'
 import { findingKinds } from '../../../model/finding-kind.ts'
 import { severities } from '../../../model/severity.ts'

@@ -1,7 +1,9 @@
 import { z } from 'zod'
-import type { ruleShape } from '../../../capabilities/incidents/rules/rule.ts'
-import { ruleBody } from '../../../capabilities/incidents/rules/rule-faults.ts'
-import { canonicalRule } from '../../../capabilities/incidents/rules/written-rule.ts'
+import {
+  canonicalRule,
+  ruleBody,
+  type ruleShape,
+} from '../../../capabilities/incidents/rules/index.ts'
 import { commonSpecFields, labelField, projectRefField } from '../../common-spec.ts'
 import { documentOf, named, refusedAs } from '../../declared/document.ts'
 import {

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import type { channelFields } from '../../../capabilities/incidents/channels/channel.ts'
+import type { channelFields } from '../../../capabilities/incidents/index.ts'
 import { commonSpecFields, labelField, nameRule, projectRefField } from '../../common-spec.ts'
 import { documentOf, elsewhere, named } from '../../declared/document.ts'
 

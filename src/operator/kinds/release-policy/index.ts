@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { policyBody, policyFields } from '../../../capabilities/certification/policy/policy.ts'
+import { policyBody, policyFields } from '../../../capabilities/certification/policy/index.ts'
 import { managedByField } from '../../../model/managed-by.ts'
 import { nameRule } from '../../common-spec.ts'
 import {

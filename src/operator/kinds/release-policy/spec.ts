@@ -1,10 +1,10 @@
 import { z } from 'zod'
-import { metricNames } from '../../../capabilities/certification/policy/metrics.ts'
 import {
   gates_max,
   groups_max,
+  metricNames,
   policyBody,
-} from '../../../capabilities/certification/policy/policy.ts'
+} from '../../../capabilities/certification/policy/index.ts'
 import { durationPattern } from '../../../kernel/duration.ts'
 import { commonSpecFields, immutable, labelField, projectRefField } from '../../common-spec.ts'
 import { converted, documentOf, elsewhere, refusedAs } from '../../declared/document.ts'

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import type { retentionBody } from '../../../capabilities/lifecycle/retention/retention-policy/policy-schema.ts'
+import type { retentionBody } from '../../../capabilities/lifecycle/retention/index.ts'
 import { commonSpecFields, listByName, projectRefField } from '../../common-spec.ts'
 import type { CelRule } from '../../contract.ts'
 import { documentOf, named, placed } from '../../declared/document.ts'

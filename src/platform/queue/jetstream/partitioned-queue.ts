@@ -9,8 +9,7 @@ import type {
   OutgoingMessage,
   QueueStats,
 } from '../contract.ts'
-import type { JetStreamQueue, JetStreamQueueOptions } from './jetstream-queue.ts'
-import { mergeDeadLetters, positionIn } from './merge-dead-letters.ts'
+import { JetStreamQueue, type JetStreamQueueOptions } from './jetstream-queue.ts'
 import { partitionOf, partitionPrefix } from './partitions.ts'
 
 type OpenPartition = (options: JetStreamQueueOptions) => Promise<JetStreamQueue>
@@ -30,7 +29,7 @@ type RunningConsumer = {
  * that the streams have leaders of their own. Consumers also drain partitions of a larger number
  * that was set before, or that other processes have already: the number may change at any time.
  */
-export class PartitionedQueue implements BroadcastingQueue {
+class PartitionedQueue implements BroadcastingQueue {
   readonly #options: JetStreamQueueOptions
   readonly #open: OpenPartition
   readonly #partitions: JetStreamQueue[] = []
@@ -168,4 +167,64 @@ export class PartitionedQueue implements BroadcastingQueue {
       )
     }
   }
+}
+
+/**
+ * Merges the lists of partitions: oldest first, and in one millisecond by partition. The position of
+ * a letter also names its partition and time, by which a page goes on in the others.
+ */
+export function mergeDeadLetters(
+  lists: readonly (readonly DeadLetter[])[],
+  limit: number,
+): DeadLetter[] {
+  const all = lists.flatMap((list, at) =>
+    list.map((letter) => {
+      const position = lists.length === 1 ? letter.position : toPosition(letter, at)
+      return { ...letter, position }
+    }),
+  )
+  // The sort is stable, so that letters of a partition keep their order.
+  return all.toSorted((a, b) => compare(a.buried_at, b.buried_at)).slice(0, limit)
+}
+
+function toPosition({ position, buried_at }: DeadLetter, partition: number): string {
+  return `${position}-${partition}-${Date.parse(buried_at)}`
+}
+
+/**
+ * Returns the position in a partition after which a page goes on: a number, or `@` and the time from
+ * which on letters are later in the list.
+ */
+export function positionIn(after: string, partition: number): string {
+  const [position = '', own = '0', time = ''] = after.split('-')
+  if (Number(own) === partition) return position
+  // A position of a queue without partitions is one of the first.
+  if (time === '') return '0'
+  const later_ms = Number(time) + (partition < Number(own) ? 1 : 0)
+  return Math.abs(later_ms) <= time_ms_max ? `@${new Date(later_ms).toISOString()}` : '0'
+}
+
+/** The last time of a Date. */
+const time_ms_max = 8.64e15
+
+function compare(one: string, other: string): number {
+  if (one === other) return 0
+  return one < other ? -1 : 1
+}
+
+/**
+ * Opens a queue on NATS JetStream. Resolves after at most `connect_timeout_ms`, connected or not:
+ * it connects in the background and reconnects for ever. Without a connection, publish rejects at
+ * once with QueueUnavailable. Throws TypeError for an invalid server address.
+ */
+export async function openJetStreamQueue(
+  options: JetStreamQueueOptions,
+): Promise<BroadcastingQueue> {
+  const queue = new PartitionedQueue(options, async (partition) => {
+    const opened = new JetStreamQueue(partition)
+    await opened.start()
+    return opened
+  })
+  await queue.start()
+  return queue
 }

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import type { DeadLetter } from '../contract.ts'
-import { mergeDeadLetters, positionIn } from './merge-dead-letters.ts'
+import { mergeDeadLetters, positionIn } from './partitioned-queue.ts'
 import { countPartitions, partitionOf, partitionPrefix } from './partitions.ts'
 
 test('the first partition has the names of a queue without partitions', () => {

@@ -1,10 +1,10 @@
 import type { Statement, StatementKind } from '../../contract.ts'
-import type { AnswerText } from './answer-text.ts'
-import type { Breach } from './breach.ts'
-import { checkFormat } from './check-format.ts'
-import { checkLanguage } from './check-language.ts'
-import { checkLength } from './check-length.ts'
-import { checkForbidden, checkRequired } from './check-words.ts'
+import type { AnswerText } from './checks/answer-text.ts'
+import type { Breach } from './checks/breach.ts'
+import { checkFormat } from './checks/check-format.ts'
+import { checkLanguage } from './checks/check-language.ts'
+import { checkLength } from './checks/check-length.ts'
+import { checkForbidden, checkRequired } from './checks/check-words.ts'
 import { checkPersona } from './persona.ts'
 
 /** Checks an answer against a statement; undefined if it is kept or cannot be checked. */

@@ -1,6 +1,6 @@
 import type { Statement } from '../../contract.ts'
-import type { AnswerText } from './answer-text.ts'
-import type { Breach } from './breach.ts'
+import type { AnswerText } from './checks/answer-text.ts'
+import type { Breach } from './checks/breach.ts'
 
 /** Reads the assistant's identity from a system text: "Your name is Ada", "You are Ada, a …". */
 export function readPersona(sentence: string): Statement[] {

@@ -1,10 +1,10 @@
 import { findPhrase } from '../../../provenance/text/index.ts'
 import type { Statement } from '../../contract.ts'
-import { findLanguageCode, languageSource } from './language-names.ts'
-import { isQuestion } from './mood.ts'
-import { phrasesIn } from './quotes.ts'
-import { findTopics } from './read-forms.ts'
-import type { Segment } from './segments.ts'
+import { findTopics } from './reading/read-forms.ts'
+import { isQuestion } from './sentence/mood.ts'
+import { phrasesIn } from './sentence/quotes.ts'
+import type { Segment } from './sentence/segments.ts'
+import { findLanguageCode, languageSource } from './vocabulary/language-names.ts'
 
 /** The rules that a user's message lifts: all, or those of these slots and words. */
 export type Release = {

@@ -1,3 +1,4 @@
+import { BoundedCache } from '../../../../kernel/bounded-cache.ts'
 import { conversationIdFrom } from '../../../../kernel/ids.ts'
 import type { IngestRecords } from '../../../../model/ingest-records.ts'
 import type { OtlpDataPoint, OtlpGroup, OtlpLogRecord, OtlpSpan } from '../contract.ts'
@@ -167,11 +168,11 @@ function countOne(counts: Map<string, number>, reason: string): void {
   counts.set(reason, (counts.get(reason) ?? 0) + 1)
 }
 
-/** Maximum conversations remembered; then all are forgotten. A new one costs a hash. */
+/** Maximum conversations remembered. A new one costs a hash. */
 const conversations_max = 10_000
 
 function createConversationCache(): MapperTools['conversationOf'] {
-  const known = new Map<string, Conversation>()
+  const known = new BoundedCache<string, Conversation>(conversations_max)
   const noConversation: Conversation = { conversation_id: '', external_id: '' }
   return (projectId, value) => {
     if (value === '') return noConversation
@@ -180,7 +181,6 @@ function createConversationCache(): MapperTools['conversationOf'] {
     if (remembered !== undefined) return remembered
     const { conversation_id, external_id } = conversationIdFrom(projectId, value)
     const conversation = { conversation_id, external_id: external_id ?? '' }
-    if (known.size >= conversations_max) known.clear()
     known.set(key, conversation)
     return conversation
   }

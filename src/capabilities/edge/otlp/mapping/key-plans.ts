@@ -1,3 +1,4 @@
+import { BoundedCache } from '../../../../kernel/bounded-cache.ts'
 import type { CompiledContract, Target } from './compiled-contract.ts'
 import { type KeyPath, keyPath } from './gathered-messages.ts'
 
@@ -24,20 +25,19 @@ export type GatherPlace = { gather: number; place: number; path: KeyPath }
 /** Returns the plan of a key; the same object while it is remembered. */
 export type KeyPlans = (key: string) => KeyPlan
 
-/** Maximum plans remembered; then all are forgotten. A program uses few keys. */
+/** Maximum plans remembered. A program uses few keys. */
 const plans_max = 20_000
 /** Plans of longer keys are not remembered. */
 const key_chars_max = 256
 
 export function createKeyPlans(compiled: CompiledContract): KeyPlans {
-  let known = new Map<string, KeyPlan>()
+  const known = new BoundedCache<string, KeyPlan>(plans_max)
   const contents = contentKeys(compiled)
   return (key) => {
     const remembered = known.get(key)
     if (remembered !== undefined) return remembered
     const plan = planOf(key, compiled, contents)
     if (key.length > key_chars_max) return plan
-    if (known.size >= plans_max) known = new Map()
     known.set(key, plan)
     return plan
   }

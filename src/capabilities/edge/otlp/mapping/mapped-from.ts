@@ -1,10 +1,11 @@
+import { BoundedCache } from '../../../../kernel/bounded-cache.ts'
 import type { CompiledContract } from './compiled-contract.ts'
 import { noSource, notes, type SpanState } from './span-state.ts'
 
 /** Returns the `mapped_from` of the current span. */
 export type MappedFrom = (state: SpanState) => string
 
-/** Maximum patterns remembered; then all are forgotten. A program produces few. */
+/** Maximum patterns remembered. A program produces few. */
 const patterns_max = 4_096
 
 type Pattern = { words: Int32Array; text: string }
@@ -16,13 +17,12 @@ type Pattern = { words: Int32Array; text: string }
  * the column has few values.
  */
 export function createMappedFrom(compiled: CompiledContract): MappedFrom {
-  let known = new Map<number, Pattern>()
+  const known = new BoundedCache<number, Pattern>(patterns_max)
   return ({ words }) => {
     const hash = hashOf(words)
     const remembered = known.get(hash)
     if (remembered !== undefined && isSame(remembered.words, words)) return remembered.text
     const text = patternText(compiled, words)
-    if (known.size >= patterns_max) known = new Map()
     known.set(hash, { words: words.slice(), text })
     return text
   }

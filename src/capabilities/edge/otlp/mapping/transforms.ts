@@ -1,3 +1,4 @@
+import { BoundedCache } from '../../../../kernel/bounded-cache.ts'
 import { type JsonObject, jsonText, objectFrom } from '../../../../kernel/json-values.ts'
 import { isStorableInstant } from '../../../../kernel/time.ts'
 import type { OtlpValue } from '../contract.ts'
@@ -130,7 +131,7 @@ function isToolMessage(object: JsonObject): boolean {
 /** Returns the meaning of a text; '' when the table does not have it. */
 export type TableLookup = (text: string) => string
 
-/** Maximum texts whose meaning is remembered; then all are forgotten. */
+/** Maximum texts whose meaning is remembered. */
 const remembered_max = 1_000
 
 /** Compiles a value table. Lookups are remembered, because the same few words recur. */
@@ -143,12 +144,11 @@ export function compileTable(table: ValueTable): TableLookup {
   }
   const known = (text: string) =>
     exact.get(text) ?? patterns.find(({ pattern }) => pattern.test(text))?.value
-  const remembered = new Map<string, string>()
+  const remembered = new BoundedCache<string, string>(remembered_max)
   return (text) => {
     const before = remembered.get(text)
     if (before !== undefined) return before
     const found = known(text.toLowerCase()) ?? elseOf(table, text, known)
-    if (remembered.size >= remembered_max) remembered.clear()
     remembered.set(text, found)
     return found
   }

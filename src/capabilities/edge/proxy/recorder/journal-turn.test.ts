@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { eventually } from '../../../../../test/support/eventually.ts'
+import { plainFacts } from '../../../../../test/support/exchange-facts.ts'
 import { newId } from '../../../../kernel/ids.ts'
 import { systemClock } from '../../../../kernel/time.ts'
 import type { Exchange, ExchangeFacts } from '../../../../model/exchange.ts'
@@ -27,34 +28,13 @@ const decompressed_bytes_max = 64 * 1024 * 1024
 
 function exchangeOf(marker: string, bytes = 100): Exchange {
   const facts: ExchangeFacts = {
+    ...plainFacts,
     ingest_request_id: newId(),
     project_id,
     trace_id: newId(),
-    observation_id: '00f067aa0ba902b7',
-    parent_observation_id: '',
-    endpoint: 'chat.completions',
-    provider: 'openai',
-    start_time: '1790000000000000000',
-    end_time: '1790000000100000000',
-    first_token_time: null,
-    outcome: 'complete',
-    status_code: 200,
-    error_type: '',
-    error_message: '',
-    streamed: false,
-    usage_requested_by_us: false,
     request_bytes: bytes,
     response_bytes: 2,
-    response_encoding: '',
-    response_type: 'application/json',
-    content_state: 'full',
     task_id: marker,
-    task_name: '',
-    conversation_id: '',
-    user_id: '',
-    environment: '',
-    release: '',
-    attributes: {},
   }
   return { facts, request: Buffer.alloc(bytes, marker), response: Buffer.from('{}') }
 }
@@ -87,12 +67,22 @@ function recorderOf(options: Partial<RecorderOptions>) {
 
 /** The calls that a process finds which starts after a kill at this moment. */
 async function leftIn(folder: string): Promise<Exchange[]> {
-  const copy = join(await mkdtemp(join(parent, 'copy-')), 'journal')
-  await cp(folder, copy, { recursive: true })
-  const journal = await open(copy)
+  const journal = await open(await copyOf(folder))
   const left = journal.left.flatMap(({ data }) => decodeFrame(data, decompressed_bytes_max))
   journal.close()
   return left
+}
+
+/** Copies a folder, again if a file was deleted meanwhile. */
+async function copyOf(folder: string): Promise<string> {
+  const copy = join(await mkdtemp(join(parent, 'copy-')), 'journal')
+  try {
+    await cp(folder, copy, { recursive: true })
+    return copy
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return copyOf(folder)
+    throw error
+  }
 }
 
 const markersOf = (exchanges: readonly Exchange[]) => exchanges.map(({ facts }) => facts.task_id)

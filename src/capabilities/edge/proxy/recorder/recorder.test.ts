@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import { plainFacts } from '../../../../../test/support/exchange-facts.ts'
 import { fuzzRuns } from '../../../../../test/support/suite/budget.ts'
 import { newId } from '../../../../kernel/ids.ts'
 import { systemClock } from '../../../../kernel/time.ts'
@@ -22,34 +23,12 @@ function exchangeOf(
   about: { project?: number; request?: Buffer; response?: Buffer } = {},
 ): Exchange {
   const facts: ExchangeFacts = {
+    ...plainFacts,
     ingest_request_id: newId(),
     project_id: projects[about.project ?? 0] ?? '',
     trace_id: newId(),
-    observation_id: '00f067aa0ba902b7',
-    parent_observation_id: '',
-    endpoint: 'chat.completions',
-    provider: 'openai',
-    start_time: '1790000000000000000',
-    end_time: '1790000000100000000',
-    first_token_time: null,
-    outcome: 'complete',
-    status_code: 200,
-    error_type: '',
-    error_message: '',
-    streamed: false,
-    usage_requested_by_us: false,
     request_bytes: about.request?.length ?? 0,
     response_bytes: about.response?.length ?? 0,
-    response_encoding: '',
-    response_type: 'application/json',
-    content_state: 'full',
-    task_id: '',
-    task_name: '',
-    conversation_id: '',
-    user_id: '',
-    environment: '',
-    release: '',
-    attributes: {},
   }
   const { request = Buffer.from('{"model":"m"}'), response = Buffer.from('{}') } = about
   return { facts, request, response }

@@ -242,7 +242,10 @@ export class RestoreProgress {
     const checksums = [old.row_checksum, ...hashes.map(String)]
     const now = { rows: old.rows + hashes.length, row_checksum: sumOfChecksums(checksums) }
     this.#stored = {
-      ...{ ...others, files: files + 1, files_total, rows: rows + file.rows },
+      ...others,
+      files: files + 1,
+      files_total,
+      rows: rows + file.rows,
       left_out: hashes.length === 0 ? left_out : { ...left_out, [keyOf(file)]: now },
     }
   }

@@ -1,8 +1,6 @@
 import { z } from 'zod'
 import { newId } from '../../../../kernel/ids.ts'
 import { problem } from '../../../../kernel/problem.ts'
-import { pageFields } from '../../../../model/id-pages.ts'
-import { cursorParameter, limitParameter } from '../../../../model/list-query.ts'
 import { record } from '../../../../model/named-schemas.ts'
 import { defineRoute, type Route } from '../../../../platform/http/index.ts'
 import {
@@ -10,7 +8,7 @@ import {
   type Job,
   type JobValue,
   jobFields,
-  listJobs,
+  jobRunRoutes,
   readJob,
   requesterOf,
   shownJob,
@@ -199,41 +197,15 @@ function toRestoreRun(job: Job): z.input<typeof restoreRunSchema> {
   }
 }
 
-/** GET /api/v2/observability/restore/runs: restore runs, newest first. */
-export function listRestoreRuns({ db }: ArchiveDeps): Route {
-  return defineRoute({
-    method: 'GET',
+/** GET /api/v2/observability/restore/runs, and one run: restore runs, newest first. */
+export function restoreRunRoutes({ db }: ArchiveDeps): Route[] {
+  return jobRunRoutes(db, {
+    kind: restoreJob,
     url: '/api/v2/observability/restore/runs',
-    id: 'listRestoreRuns',
-    summary: 'Restore runs, newest first',
-    auth: 'jwt',
-    scope: { level: 'project', role: 'viewer', key: null },
-    query: z.strictObject({ limit: limitParameter, cursor: cursorParameter }),
-    reply: record('RestoreRunList', {
-      runs: z.array(restoreRunSchema),
-      ...pageFields,
-    }),
-    errors: ['invalid_cursor', 'store_unavailable'],
-    handle: async ({ query, caller: { project_id } }) => {
-      const { jobs, ...page } = await listJobs(db, { project_id, kind: restoreJob }, query)
-      return { runs: jobs.map(toRestoreRun), ...page }
-    },
-  })
-}
-
-/** GET /api/v2/observability/restore/runs/{job_id}: one run. */
-export function getRestoreRun({ db }: ArchiveDeps): Route {
-  return defineRoute({
-    method: 'GET',
-    url: '/api/v2/observability/restore/runs/{job_id}',
-    id: 'getRestoreRun',
-    summary: 'A restore run and its progress',
-    auth: 'jwt',
-    scope: { level: 'project', role: 'viewer', key: null },
-    params: z.strictObject({ job_id: z.string().describe('The `job_id` of the list.') }),
-    reply: restoreRunSchema,
-    errors: ['job_not_found', 'store_unavailable'],
-    handle: async ({ params: { job_id: id }, caller: { project_id } }) =>
-      toRestoreRun(await readJob(db, { project_id, kind: restoreJob, id })),
+    item_url: '/api/v2/observability/restore/runs/{job_id}',
+    list: { id: 'listRestoreRuns', summary: 'Restore runs, newest first', reply: 'RestoreRunList' },
+    get: { id: 'getRestoreRun', summary: 'A restore run and its progress' },
+    run: restoreRunSchema,
+    toRun: toRestoreRun,
   })
 }

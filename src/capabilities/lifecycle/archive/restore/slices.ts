@@ -104,8 +104,16 @@ function toRestoredSlice(slice: Slice, now_ms: number): z.input<typeof sliceSche
   const { kinds, row_count: rows, bytes, erased_rows, created_by, created_at, expires_at } = slice
   const isOver = slice.state === 'ending' || Date.parse(expires_at) <= now_ms
   return {
-    ...{ slice_id, slice: name, archive_run_id, restore_run_id, rows, bytes, erased_rows },
-    ...{ created_by, created_at, expires_at },
+    slice_id,
+    slice: name,
+    archive_run_id,
+    restore_run_id,
+    rows,
+    bytes,
+    erased_rows,
+    created_by,
+    created_at,
+    expires_at,
     state: isOver || slice.state === 'ending' ? 'ended' : slice.state,
     kinds: z.array(z.enum(kindNames)).parse(kinds),
     window: window_from && window_to ? { from: window_from, to: window_to } : null,

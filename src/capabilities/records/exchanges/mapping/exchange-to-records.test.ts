@@ -1,6 +1,7 @@
 import { brotliCompressSync, gzipSync } from 'node:zlib'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import { plainFacts } from '../../../../../test/support/exchange-facts.ts'
 import { hasSharedFixtures, readFixture } from '../../../../../test/support/shared-fixtures.ts'
 import { fuzzRuns } from '../../../../../test/support/suite/budget.ts'
 import type { ExchangeFacts } from '../../../../model/exchange.ts'
@@ -11,33 +12,17 @@ import { exchangeToObservation } from './exchange-to-records.ts'
 const project_id = '0199aaaa-0000-7000-8000-000000000001'
 const trace_id = '0199bbbb-0000-7000-8000-000000000002'
 const facts: ExchangeFacts = {
+  ...plainFacts,
   project_id,
   trace_id,
-  observation_id: '00f067aa0ba902b7',
-  parent_observation_id: '',
-  endpoint: 'chat.completions',
-  provider: 'openai',
-  start_time: '1790000000000000000',
   end_time: '1790000001500000000',
-  first_token_time: null,
-  outcome: 'complete',
-  status_code: 200,
-  error_type: '',
-  error_message: '',
-  streamed: false,
-  usage_requested_by_us: false,
   request_bytes: 100,
   response_bytes: 200,
-  response_encoding: '',
-  response_type: 'application/json',
-  content_state: 'full',
   task_id: 'task-1',
   task_name: 'Plan a trip',
-  conversation_id: '',
   user_id: 'ada',
   environment: 'test',
   release: '1.2.3',
-  attributes: {},
 }
 const request = {
   model: 'gpt-4o-mini',

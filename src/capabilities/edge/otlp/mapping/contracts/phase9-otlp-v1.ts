@@ -2,8 +2,7 @@ import type { MappingContract } from './contract-shape.ts'
 import { callFields, traceFields } from './phase9/call-fields.ts'
 import { contentFields } from './phase9/content-fields.ts'
 import { endingFields } from './phase9/ending-fields.ts'
-import { usageDetailFields } from './phase9/usage-detail-fields.ts'
-import { usageFields } from './phase9/usage-fields.ts'
+import { usageDetailFields, usageFields } from './phase9/usage-fields.ts'
 import { valueTables } from './phase9/value-tables.ts'
 
 /**

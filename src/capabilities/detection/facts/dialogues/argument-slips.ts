@@ -1,0 +1,206 @@
+import { mentions, readToldSlots, sentencesOf } from '../../../provenance/text/index.ts'
+import type { Message, Step, TaskRun, ToolUse } from '../../reconstruction/index.ts'
+import { remember } from '../remember.ts'
+import { readValue } from '../statements/values.ts'
+import { effectOfTool } from '../tools/tool-effect.ts'
+import { argumentsOf } from '../tools/tool-words.ts'
+
+/** An argument of a call that differs from what the user had said. */
+export type Slip = { use: ToolUse; key: string; value: string; said: Message; quote: string }
+
+/** An argument, the user's messages before its call, and all other texts before it. */
+type Argument = { key: string; value: string; said: readonly Message[]; other: readonly string[] }
+
+/**
+ * Finds arguments of a step's calls that the user had rejected or replaced, or that differ from the
+ * only value of their kind that the user gave, where no other text has them.
+ */
+export function findSlips(run: TaskRun, step: Step, before: readonly Message[]): Slip[] {
+  const said = before.filter(({ role, is_harness }) => role === 'user' && is_harness !== true)
+  if (said.length === 0) return []
+  const other = before.filter(({ role }) => role !== 'user').map(({ text }) => text)
+  const results = run.tools.flatMap((use) =>
+    use.step !== null && use.step < step.index ? [`${use.result}`] : [],
+  )
+  return step.tools.flatMap((index) => {
+    const use = run.tools[index]
+    if (use === undefined || use.fault !== null) return []
+    return Object.entries(argumentsOf(use)).flatMap(([key, given]) => {
+      if (typeof given !== 'string' && typeof given !== 'number') return []
+      const argument = { key, value: String(given), said, other: [...other, ...results] }
+      if (argument.value.length > value_chars_max) return []
+      const slip =
+        findRejected(argument) ??
+        (effectOfTool(use) === 'changes' ? findDifferent(argument) : undefined)
+      return slip === undefined ? [] : [{ use, key, value: argument.value, ...slip }]
+    })
+  })
+}
+
+const value_chars_max = 80
+type Said = { said: Message; quote: string }
+
+/** “Gatwick, not Heathrow”; “sorry, it's the 19th”. */
+function findRejected({ value, said }: Argument): Said | undefined {
+  const day = Number(/^\d{4}-\d{2}-(\d{2})$/.exec(value)?.[1] ?? 0)
+  const isName = /\p{L}{3}/u.test(value)
+  for (const [at, message] of said.entries()) {
+    const quote = sentencesOf(message.text).find(
+      (one) =>
+        !one.endsWith('?') &&
+        ((isName && rejects(one, value)) || isReplaced(one, day, said.slice(0, at))),
+    )
+    const isSaidAgain = said
+      .slice(at + 1)
+      .some(({ text }) => mentions(text, value) || daysOf(text).includes(day))
+    if (quote !== undefined && !isSaidAgain) return { said: message, quote }
+  }
+  return undefined
+}
+
+function rejects(quote: string, value: string): boolean {
+  const [, rest = ''] =
+    /\b(?:not|no longer|instead of|rather than|nicht(?: mehr)?|statt|et pas|y no)\b (?:the |via |from |to |at |in |von |nach )?(.{1,80})/i.exec(
+      quote,
+    ) ?? []
+  return rest.toLowerCase().startsWith(value.toLowerCase()) && !/\b(?:or|if|only)\b/i.test(quote)
+}
+
+const correcting =
+  /\b(?:sorry|oops|meant|i mean|wrong|actually|instead|correction|mistake|pardon|not the|doch|versehen|falsch|en fait|pardon|perdón|en realidad)\b/i
+
+/** Tells whether a sentence replaces the day that was said before with another one. */
+function isReplaced(quote: string, day: number, before: readonly Message[]): boolean {
+  if (day === 0 || !correcting.test(quote)) return false
+  const told = daysOf(quote.replace(/\bnot (?:on )?the \d{1,2}\w*/gi, ' '))
+  if (told.length !== 1 || told.includes(day)) return false
+  return before.some(({ text }) => daysOf(text).includes(day))
+}
+
+function daysOf(text: string): number[] {
+  const named = [...text.matchAll(/\b(\d{1,2})(?:st|nd|rd|th|\.(?= \p{Lu}))/gu)].map(([, day]) =>
+    Number(day),
+  )
+  return [...named, ...readAll(text, 'date').map((date) => Number(date.slice(3, 5)))]
+}
+
+/** Returns the normalised values of a kind in a text of a person. */
+function readAll(text: string, kind: string): string[] {
+  const starts = text.slice(0, said_chars_max).matchAll(/(?<![\p{L}\p{N}.:-])(?=[\p{L}\p{N}])/gu)
+  return [...starts].flatMap(({ index }) => {
+    const value = readValue(text.slice(index, index + 40))
+    return value?.kind === kind ? [value.normal] : []
+  })
+}
+
+const said_chars_max = 1_000
+
+/** Kinds of arguments: how an argument is recognised, what the user can have said, and words that explain another value. */
+const kinds: readonly {
+  shape: RegExp
+  key?: RegExp
+  read: (message: Message) => string[]
+  plain: (value: string) => string
+  unless: RegExp
+}[] = [
+  {
+    shape: /^\d{4}-\d{2}-\d{2}$/,
+    read: remember(({ text }: Message) => readAll(text, 'date').map((date) => date.slice(0, 5))),
+    plain: (value) => value.slice(5),
+    unless:
+      /\b(?:today|tomorrow|tonight|next|days?|weeks?|fortnight|nights?|months?|years?|later|earlier|before|after|until|ago|weekend|or|tage?n?|wochen?|nächte?|monate?n?|nach|vor|jours?|semaines?|nuits?|días?|semanas?|noches?)\b/i,
+  },
+  {
+    shape: /^\d{1,2}:\d{2}$/,
+    read: remember(({ text }: Message) => readAll(text, 'time')),
+    plain: (value) => readValue(value)?.normal ?? value,
+    unless:
+      /\b(?:around|about|between|after|before|later|earlier|half|quarter|or|morning|evening|afternoon|noon|to|until|from|utc|[ce]e?st|hours?|minutes?)\b/i,
+  },
+  {
+    shape: /^[\w.+-]+@[\w-]+(?:\.[\w-]+)+$/,
+    read: ({ text }) => text.match(/[\w.+-]{1,64}@[\w-]{1,64}(?:\.[\w-]{1,32}){1,4}/g) ?? [],
+    plain: (value) => value.toLowerCase(),
+    unless: /$^/,
+  },
+  {
+    shape: /^\+?\d[\d ()/-]{6,18}\d$/,
+    key: /phone|mobile|tel|number/i,
+    read: (message) =>
+      readToldSlots(sentencesOf(message.text))
+        .flatMap(({ key, value }) => (key === 'phone' ? [value] : []))
+        .concat(/(?<![\d-])\+?0[\d ()/-]{6,16}\d/.exec(message.text) ?? []),
+    plain: (value) => value.replace(/\D/g, '').slice(-7),
+    unless: /$^/,
+  },
+  {
+    shape: /^\d{1,6}(?:\.\d{1,2})?$/,
+    key: /^(?:people|persons?|guests|party(?:_size)?|pax|qty|quantity|tickets|seats|adults|nights|amount|personen|anzahl)$/i,
+    read: remember(({ text }: Message) =>
+      readAll(text.replace(/#?\w*\d{4}-?\w+|\d{1,2}(?=[a-z])/gi, ' '), 'number'),
+    ),
+    plain: String,
+    unless:
+      /\b(?:plus|more|less|fewer|each|per|half|double|twice|another|extra|without|all|both|my|remaining|rest|total|everything|children|kids|us|also|minus)\b/i,
+  },
+]
+
+/** Finds an argument of a kind of which the user gave one value, another one. */
+function findDifferent({ key, value, said, other }: Argument): Said | undefined {
+  const kind = kinds.find((one) => one.shape.test(value) && (one.key?.test(key) ?? true))
+  if (kind === undefined) return findOtherNumber({ key, value, said, other })
+  const told = said.flatMap((message) =>
+    kind
+      .read(message)
+      .map((text) => ({ message, value: kind.shape.test(text) ? kind.plain(text) : text })),
+  )
+  const plain = kind.plain(value)
+  const [first] = told
+  const isOne = new Set(told.map((one) => one.value)).size === 1
+  const isAlone = kind.shape.test('2000-01-01') || isOne
+  if (first === undefined || !isAlone || told.some((one) => one.value === plain)) return undefined
+  if (
+    said.some(({ text }) => kind.unless.test(text)) ||
+    other.some((text) => mentions(text, value))
+  )
+    return undefined
+  if (key === 'amount' && !isNear(value, first.value)) return undefined
+  if (isDayNamed(value, [...said.map(({ text }) => text), ...other])) return undefined
+  return { said: first.message, quote: first.message.text }
+}
+
+/** Tells whether two numbers have the same digits, or differ by one. */
+function isNear(one: string, other: string): boolean {
+  const sorted = (text: string) => [...text].toSorted().join('')
+  const differing = [...one].filter((digit, at) => digit !== other[at]).length
+  return one.length === other.length && (sorted(one) === sorted(other) || differing === 1)
+}
+
+const months = 'jan feb mar apr may jun jul aug sep oct nov dec'.split(' ')
+
+/** Tells whether one text has the day and the month of a date: “12 to 15 June”, “from 5.6.”. */
+function isDayNamed(value: string, texts: readonly string[]): boolean {
+  const [, month = '', day = ''] = /^\d{4}-(\d{2})-(\d{2})$/.exec(value) ?? []
+  if (day === '') return false
+  const name = new RegExp(
+    `(?<!\\p{L})${months[Number(month) - 1]}|(?<!\\d)0?${Number(month)}[./]|[./]0?${Number(month)}(?!\\d)`,
+    'iu',
+  )
+  const number = new RegExp(`(?<!\\d)0?${Number(day)}(?!\\d)`)
+  return texts.some((text) => number.test(text)) && texts.some((text) => name.test(text))
+}
+
+/** “Elm Road 21” for “Elm Road 12”. */
+function findOtherNumber({ value, said, other }: Argument): Said | undefined {
+  const [, words = '', number = ''] = /^(\p{L}[\p{L} .]{2,40}) (\d{1,5})$/u.exec(value) ?? []
+  if (
+    words === '' ||
+    [...said.map(({ text }) => text), ...other].some((text) => mentions(text, number))
+  )
+    return undefined
+  const message = said.find(({ text }) => {
+    const at = text.toLowerCase().indexOf(words.toLowerCase())
+    return at >= 0 && /^ \d{1,5}(?!\d)/.test(text.slice(at + words.length))
+  })
+  return message === undefined ? undefined : { said: message, quote: message.text }
+}

@@ -1,0 +1,110 @@
+import {
+  type DoneClaim,
+  isChangeVerb,
+  toTokenSet,
+  verbsLike,
+} from '../../../provenance/text/index.ts'
+import type { Step, TaskRun, ToolUse } from '../../reconstruction/index.ts'
+import { effectOfTool, isReadingName, natureOfTool } from './tool-effect.ts'
+import { wordsOfTool } from './tool-words.ts'
+
+const stem_chars = 5
+
+/** Words of the request that an answer follows: of the user, and of what the user agreed to. */
+export type Request = { words: ReadonlySet<string>; isConsent: boolean }
+
+/** Returns what the user last asked for; undefined for a question. */
+export function readRequest(run: TaskRun, step: Step): Request | undefined {
+  const said = run.messages.filter(({ call, role }) => call <= step.call && role !== 'tool')
+  const at = said.findLastIndex(({ role }) => role === 'user')
+  const text = said[at]?.text ?? ''
+  if (/[?？]/.test(text) || askingStart.test(text)) return undefined
+  const isConsent = consent.test(text)
+  const before = isConsent ? said.slice(0, at).findLast(({ step: of }) => of !== null) : undefined
+  return { words: toTokenSet(`${text} ${before?.text ?? ''}`), isConsent }
+}
+
+const askingStart =
+  /^\W*(?:what|when|where|who|which|how|is|are|was|did|does|has|wann|wo|was|cuándo|quand)\b/i
+const consent =
+  /^\W*(?:yes|yep|yeah|ok|okay|sure|please|go|do it|fine|perfect|great|confirm|ja|gern|bitte|oui|sí|si|vale|claro|是|はい)(?![\p{L}\p{N}])/iu
+
+/**
+ * Tells whether a tool takes the claimed action. Its verb and a noun of its name are in the sentence;
+ * or the user asked for it, and the answer says of this thing, or of nothing else, that it is done.
+ */
+export function isToolOf(name: string, claim: DoneClaim, request: Request | undefined): boolean {
+  const words = wordsOfTool(name)
+  const { verb, sentence, form } = claim
+  if (!isEffectName(name)) return false
+  const like = verbsLike(verb)
+  const nouns = words.filter((word) => word.length > 2 && !like.has(word) && !isChangeVerb(word))
+  const isNamed = nouns.some((noun) => sentence.includes(noun.slice(0, stem_chars)))
+  if (verb !== '' && words.includes(verb) && form !== 'state') {
+    if (nouns.length === 0 || isNamed) return true
+  }
+  if (
+    request === undefined ||
+    !(isAsked(words, request) || (request.isConsent && words.includes(verb)))
+  )
+    return false
+  if (verb === '') return claim.participle !== '' || isNamed
+  if (!words.some((word) => like.has(word) || isSameStem(word, claim.participle))) return false
+  return isNamed || form === 'own' || isSubject(claim, request)
+}
+
+/** Tells whether the user asked for what a tool does: by its verb, or by one like it. */
+function isAsked(words: readonly string[], { words: said }: Request): boolean {
+  return words.some((word) => {
+    if (!isChangeVerb(word)) return [...said].some((other) => isSameStem(word, other))
+    const like = verbsLike(word)
+    return [...said].some((other) => like.has(other) || isSameStem(word, other))
+  })
+}
+
+/** Tells whether a passive claim is about the user, about nothing, or about what was asked for. */
+function isSubject({ subject }: DoneClaim, request: Request): boolean {
+  const words = [...toTokenSet(subject)].filter(
+    (word) => !/^(?:your|the|that|this|it|ihre?|votre|su|la|le)$/.test(word),
+  )
+  return words.length === 0 || words.some((word) => word === 'you' || request.words.has(word))
+}
+
+function isSameStem(word: string, other: string): boolean {
+  return word.length >= stem_chars && other.slice(0, stem_chars) === word.slice(0, stem_chars)
+}
+
+/** Tells whether a tool's name is that of a change, also with a verb of another language. */
+function isEffectName(name: string): boolean {
+  const words = wordsOfTool(name)
+  if (natureOfTool(name).isEffect) return true
+  return (
+    !isReadingName(name) &&
+    !natureOfTool(`${name}_`).isEnd &&
+    !asking.has(words.at(-1) ?? '') &&
+    words.some(isChangeVerb)
+  )
+}
+
+const asking = new Set(
+  'status list search history preview quote lookup count info details'.split(' '),
+)
+
+/** Tells whether an earlier call can be the claimed action, under any name. */
+export function mayHaveDone(use: ToolUse, { verb }: DoneClaim, tool: string): boolean {
+  const words = wordsOfTool(use.name)
+  const like = verbsLike(verb)
+  if (use.name === tool || words.some((word) => like.has(word) || carriers.has(word))) return true
+  return isChange(use) && (verb === '' || !words.some(isChangeVerb))
+}
+
+/** Words of tools that hand a task to others. */
+const carriers = new Set(
+  'delegate delegation agent subagent assistant task dispatch invoke workflow handover'.split(' '),
+)
+
+/** Tells whether a call can have changed something. */
+export function isChange(use: ToolUse): boolean {
+  const { isEffect, isShell, isEnd } = natureOfTool(use.name)
+  return isEffect || isShell || isEnd || effectOfTool(use) === 'changes'
+}

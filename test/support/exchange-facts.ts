@@ -1,0 +1,32 @@
+import type { ExchangeFacts } from '../../src/model/exchange.ts'
+
+/** Facts of a plain call: a chat completion that ended well. Tests change what they need. */
+export const plainFacts: ExchangeFacts = {
+  project_id: '0198c0de-0000-7000-8000-00000000000a',
+  trace_id: '0198c0de-0000-7000-8000-000000000001',
+  observation_id: '00f067aa0ba902b7',
+  parent_observation_id: '',
+  endpoint: 'chat.completions',
+  provider: 'openai',
+  start_time: '1790000000000000000',
+  end_time: '1790000001000000000',
+  first_token_time: null,
+  outcome: 'complete',
+  status_code: 200,
+  error_type: '',
+  error_message: '',
+  streamed: false,
+  usage_requested_by_us: false,
+  request_bytes: 1,
+  response_bytes: 1,
+  response_encoding: '',
+  response_type: 'application/json',
+  content_state: 'full',
+  task_id: '',
+  task_name: '',
+  conversation_id: '',
+  user_id: '',
+  environment: '',
+  release: '',
+  attributes: {},
+}
