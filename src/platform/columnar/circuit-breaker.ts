@@ -101,7 +101,7 @@ export function openCircuitBreaker(options: BreakerOptions): CircuitBreaker {
 export function columnarMeters(metrics: Metrics) {
   const answers = metrics.gauge({
     name: 'looptrace_clickhouse_answers',
-    help: '0 while reads of ClickHouse are refused because it does not answer; else 1.',
+    help: 'Whether ClickHouse answers: 0 while reads are refused because it does not, else 1.',
   })
   answers.set(1)
   const refused = metrics.counter({
