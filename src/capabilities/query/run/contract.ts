@@ -24,7 +24,7 @@ export type QueryStats = {
 export type ReadEstimate = {
   rows: number | null
   bytes: number | null
-  /** What the bytes are calculated from: the sizes of the columns, or those of parts. Null with `bytes`. */
+  /** The source of the bytes: sizes of the columns, or of parts. Null with `bytes`. */
   bytes_from: 'columns' | 'parts' | null
   /** Upper bound of rows read, even where `rows` is unknown. */
   rows_at_most: number | null
