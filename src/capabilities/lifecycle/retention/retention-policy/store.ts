@@ -165,7 +165,6 @@ function put(
     archive,
     archive_since: isSameArchive ? stored.archive_since : updated_at,
     next_run_at: next_run_at.toISOString(),
-    // A trigger sets it.
     archive_due_at: null,
     managed_by: owner,
     updated_at,

@@ -152,8 +152,7 @@ async function startDue(
   const begin_ms = Math.max(Date.parse(since ?? ''), now_ms - job_runs_days * day_ms)
   const isDue = tick_ms !== undefined && tick_ms > begin_ms
   if (isDue && !(await enqueueTick(db, { project_id, tick_ms, clock }))) return
-  const next_ms = nextTick(schedule ?? '', now_ms)
-  await moveArchive(db, archive, next_ms === undefined ? undefined : new Date(next_ms))
+  await moveArchive(db, archive, nextTick(schedule ?? '', now_ms))
 }
 
 /** Queues the job of a time; false while the job of an earlier time is under way. */

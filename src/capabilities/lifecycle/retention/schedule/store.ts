@@ -95,11 +95,12 @@ export function dueArchives(
 /** Stores when a schedule is due next, unless it was changed since it was read; undefined: never. */
 export async function moveArchive(
   db: RetentionDb,
-  { project_id, due_at }: Pick<DueArchive, 'project_id' | 'due_at'>,
-  to: Date | undefined,
+  { project_id, due_at }: DueArchive,
+  to_ms: number | undefined,
 ): Promise<void> {
+  const to = to_ms === undefined ? 'infinity' : new Date(to_ms).toISOString()
   await sql`
-    update retention_policies set archive_due_at = ${to?.toISOString() ?? 'infinity'}::timestamptz
+    update retention_policies set archive_due_at = ${to}::timestamptz
     where project_id = ${project_id} and archive_due_at = ${due_at}::timestamptz
   `.execute(db)
 }
