@@ -148,10 +148,9 @@ async function startDue(
   now_ms: number,
 ): Promise<void> {
   const { project_id, schedule, since } = archive
-  const tick_ms = lastTick(schedule ?? '', now_ms)
+  const tick_ms = lastTick(schedule ?? '', now_ms) ?? 0
   const begin_ms = Math.max(Date.parse(since ?? ''), now_ms - job_runs_days * day_ms)
-  const isDue = tick_ms !== undefined && tick_ms > begin_ms
-  if (isDue && !(await enqueueTick(db, { project_id, tick_ms, clock }))) return
+  if (tick_ms > begin_ms && !(await enqueueTick(db, { project_id, tick_ms, clock }))) return
   await moveArchive(db, archive, nextTick(schedule ?? '', now_ms))
 }
 
