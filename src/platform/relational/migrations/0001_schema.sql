@@ -68,7 +68,6 @@ begin
   return null;
 end $$
 -- statement
--- The schedule of archives was set: a worker looks at it at once.
 create function mark_archive_due() returns trigger language plpgsql as $$
 begin
   new.archive_due_at := case when (new.archive->>'enabled')::boolean then timestamptz '-infinity' end;
@@ -1178,7 +1177,7 @@ create table retention_policies (
   archive_since timestamptz(3),
   -- Next daily run; null until a worker sets it.
   next_run_at timestamptz(3),
-  -- When the schedule of `archive` is looked at next; null without an enabled one.
+  -- When a worker looks at the schedule of `archive`; a trigger sets it. Null without an enabled one.
   archive_due_at timestamptz(3),
   -- The custom resource that declares the policy; no other caller may change it.
   managed_by jsonb,
@@ -1188,7 +1187,6 @@ create table retention_policies (
 );
 create index retention_policies_by_next_run on retention_policies (next_run_at);
 create index retention_policies_archive_due on retention_policies (archive_due_at)
-  where archive_due_at is not null
 -- statement
 create trigger retention_policies_archive before insert or update of archive, archive_since
   on retention_policies for each row execute function mark_archive_due()
@@ -1405,7 +1403,6 @@ create table rule_evaluations (
 );
 create index rule_evaluations_by_project on rule_evaluations (project_id);
 create index rule_evaluations_by_last_slot on rule_evaluations (last_slot)
-  where last_slot is not null
 -- statement
 -- The state of a rule for each group.
 create table rule_states (
