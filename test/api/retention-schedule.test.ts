@@ -178,6 +178,7 @@ test('a schedule that was corrupted in the database stops no other', async () =>
 
 test('only schedules that are due are read, however many projects have one', async () => {
   const projects = 2_000
+  await api.newProject()
   await sql`insert into projects (id, organization_id, name)
     select gen_random_uuid(), (select organization_id from projects limit 1), 'scheduled ' || n from generate_series(1, ${projects}::int) as n
   `.execute(api.db)
