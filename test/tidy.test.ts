@@ -207,7 +207,7 @@ const acrossProjects = [
   'catalogue: capabilities/incidents/signals/minutes.ts',
   'catalogue: capabilities/lifecycle/archive/archive-store.ts',
   'catalogue: capabilities/lifecycle/archive/restore/restored-store.ts',
-  'catalogue: capabilities/query/run/clickhouse-plan.ts',
+  'catalogue: capabilities/query/run/column-sizes.ts',
   'catalogue: capabilities/storage/clickhouse/change-rows.ts',
   'catalogue: capabilities/storage/clickhouse/table-target.ts',
   'changes of rows: capabilities/storage/clickhouse/change-rows.ts',

@@ -54,6 +54,11 @@ export async function fillProjects(
        select id, '{}', '[]', false, '{"enabled": true, "schedule": "0 4 * * *"}',
          now() + interval '1 h', 1, now(), 'bench' from projects`,
     )
+    // A fiftieth is due, as with the rules.
+    await run(
+      `update retention_policies set archive_since = now(), archive_due_at =
+         case when random() < 0.02 then now() else now() + interval '1 h' end`,
+    )
     await run('analyze')
     const { rows } = await run('select project_id from evaluation_leases limit 256')
     return { holder, some: rows.map(({ project_id }) => String(project_id)) }

@@ -1,7 +1,9 @@
 import type pg from 'pg'
 import { findDueProjects } from '../../src/capabilities/incidents/worker/due-projects.ts'
 import { claimProjects } from '../../src/capabilities/incidents/worker/leases.ts'
+import { oldestSlotStatement } from '../../src/capabilities/incidents/worker/open-evaluator.ts'
 import { claimStatement } from '../../src/capabilities/jobs/claim-job.ts'
+import { dueArchives } from '../../src/capabilities/lifecycle/retention/schedule/store.ts'
 import { newId } from '../../src/kernel/ids.ts'
 import {
   type IncidentTables,
@@ -65,7 +67,7 @@ async function measureTicks(
     'due slots of retention': () => readDueSlots(db),
     'schedules of archives': () => readSchedules(db),
     'mutable projects': () => readUnresolved(db, holder),
-    'gauge: oldest slot': () => readOldestSlot(db),
+    'gauge: oldest slot': () => oldestSlotStatement.execute(db),
   }
   const costs = new Map<string, Cost>()
   for (const [tick, run] of Object.entries(ticks)) costs.set(tick, await measure(pool, run))
@@ -104,9 +106,8 @@ function readDueSlots(db: Db) {
 }
 
 function readSchedules(db: Db) {
-  return sql`
-    select project_id, archive, archive_since from retention_policies
-    where (archive->>'enabled')::boolean`.execute(db)
+  const due = { now: new Date(), after: undefined, limit: 500 }
+  return dueArchives(db as never, due).execute()
 }
 
 function readUnresolved(db: Db, holder: string) {
@@ -114,10 +115,4 @@ function readUnresolved(db: Db, holder: string) {
     select project_id from incidents where state <> 'resolved' and project_id in (
       select project_id from evaluation_leases where holder = ${holder}::uuid)
     group by project_id`.execute(db)
-}
-
-function readOldestSlot(db: Db) {
-  return sql`
-    select min(last_slot) from rule_evaluations join incident_rules on id = rule_id
-    where not suspended and kind <> 'event'`.execute(db)
 }

@@ -5,6 +5,7 @@ import { type CompletionProxy, proxyRoutes } from '../capabilities/edge/proxy/in
 import { startIngest } from '../capabilities/ingest/index.ts'
 import { sleep, systemClock } from '../kernel/time.ts'
 import { apiAnswerCounter, createOperatorMetrics } from '../operator/index.ts'
+import { columnarMeters } from '../platform/columnar/index.ts'
 import { loadConfig, type RoleConfig, version } from '../platform/config/index.ts'
 import {
   createHttpServer,
@@ -142,6 +143,7 @@ async function openAll(context: RoleContext, config: RoleConfig<'all'>): Promise
   watchQueue(context, absent)
   spoolCounter(metrics)
   watchSpool(metrics, absent)
+  columnarMeters(metrics)
   restartCounter(metrics, 'postgres')
   restartCounter(metrics, 'clickhouse')
 }

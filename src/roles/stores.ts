@@ -11,6 +11,7 @@ import {
 import {
   type ColumnarServer,
   checkCluster,
+  columnarMeters,
   columnarSchemaStatus,
   openColumnar,
 } from '../platform/columnar/index.ts'
@@ -98,8 +99,12 @@ export function openWakes(context: RoleContext, config: Settings<'relational'>):
   return channel
 }
 
-/** Opens ClickHouse. Closed when the role ends. */
-export function openClickHouse(context: RoleContext, config: Settings<'columnar'>): ColumnarServer {
+/** Opens ClickHouse, measured or not. Closed when the role ends. */
+export function openClickHouse(
+  context: RoleContext,
+  config: Settings<'columnar'>,
+  meters?: ReturnType<typeof columnarMeters>,
+): ColumnarServer {
   const columnar = openColumnar({
     url: clickHouseUrl(config),
     username: config.clickhouse_username,
@@ -109,6 +114,7 @@ export function openClickHouse(context: RoleContext, config: Settings<'columnar'
     ...requestLimits,
     compression: false,
     logger: context.logger,
+    ...(meters && { meters }),
   })
   context.parts.defer(() => columnar.close())
   return columnar
@@ -120,7 +126,7 @@ export function openStores(
   config: Settings<'relational' | 'columnar'>,
 ): Stores {
   const relational = openPostgres(context, config)
-  const columnar = openClickHouse(context, config)
+  const columnar = openClickHouse(context, config, columnarMeters(context.metrics))
   context.checks.push(
     { name: 'postgres', check: () => relational.ping().then(() => null) },
     { name: 'clickhouse', check: async () => ((await columnar.ping()) ? null : 'no answer') },

@@ -72,6 +72,50 @@ describe('an estimate', () => {
   )
 })
 
+describe('the bytes of an estimate', () => {
+  const wide = 'ALTER TABLE observations MODIFY SETTING min_bytes_for_wide_part = 0'
+
+  test.each([
+    ['Compact', [], 'parts'],
+    ['Wide', [wide], 'columns'],
+    ['Compact and Wide', [undefined, wide], 'columns'],
+  ] as const)('are near those that are read of %s parts', async (_what, steps, bytes_from) => {
+    const columnar = await migratedClickHouse(await testClickHouse('own'))
+    await using own = await openQueryApi({ columnar })
+    for (const step of steps) {
+      // FINAL also reads the sorting key where parts overlap, so the parts have different projects.
+      if (step !== undefined) await columnar.command(step)
+      else await insertMany(columnar, { project_id: newId(), rows: 20_000 })
+    }
+    await insertMany(columnar, { project_id: own.project_id, rows: 20_000 })
+    const types = await columnar.query<{ part_type: string }>(
+      `SELECT DISTINCT part_type FROM system.parts
+        WHERE active AND database = currentDatabase() AND table = 'observations'`,
+    )
+    expect(types.length).toBe(Math.max(1, steps.length))
+    for (const body of [
+      { measures, group_by: ['model', { time_bucket: '1h' }] },
+      { measures: [{ fn: 'count', as: 'n' }] },
+      { measures, where: ofName },
+      { measures, where: containing('123') },
+      { order_by: [{ field: 'duration_ms' }] },
+    ]) {
+      const path = 'measures' in body ? 'query/aggregate' : 'query'
+      const asked = { ...observations, ...body }
+      const { estimate } = (await own.call('query/explain', asked)).body
+      const { stats } = (await own.call(path, asked)).body
+      expect(estimate.bytes_from).toBe(bytes_from)
+      expect(estimate.bytes, JSON.stringify(body)).toBeGreaterThan(stats.bytes_read / 3)
+      expect(estimate.bytes, JSON.stringify(body)).toBeLessThan(stats.bytes_read * 3)
+    }
+  })
+
+  test('are unknown where rows are, and have no source then', async () => {
+    const { estimate } = await explained(observations)
+    expect(estimate).toMatchObject({ rows: null, bytes: null, bytes_from: null })
+  })
+})
+
 test('it runs nothing: rows of a sub-query are not looked up', async () => {
   const none = { field: 'task_id', op: 'eq', value: 'no such task' }
   const { estimate } = await explained({ ...observations, where: none })

@@ -5,6 +5,8 @@ import {
   archiveScheduleHandler,
   retentionChores,
 } from '../../src/capabilities/lifecycle/retention/index.ts'
+import { dueArchives } from '../../src/capabilities/lifecycle/retention/schedule/store.ts'
+import { sql } from '../../src/platform/relational/index.ts'
 import { enqueueTestJob, jobIn, startWorker } from '../support/job-workers.ts'
 import {
   dateAgo,
@@ -172,6 +174,45 @@ test('a schedule that was corrupted in the database stops no other', async () =>
   expect(await ticks(broken)).toEqual([])
   expect(await ticks(whole)).toEqual(['2026-11-22T04:00:00.000Z'])
   expect((await api.call('GET', path, broken)).body['next_archive_at']).toBeNull()
+})
+
+test('only schedules that are due are read, however many projects have one', async () => {
+  const projects = 2_000
+  await api.newProject()
+  await sql`insert into projects (id, organization_id, name)
+    select gen_random_uuid(), (select organization_id from projects limit 1), 'scheduled ' || n from generate_series(1, ${projects}::int) as n
+  `.execute(api.db)
+  await sql`insert into retention_policies (project_id, days, environments, archive_before_delete, archive,
+      archive_since, next_run_at, version, updated_at, updated_by)
+    select id, '{}', '[]', false, '{"enabled": true, "schedule": "0 4 * * *", "after_days": 7}',
+      '2026-11-20', '2027-01-01', 1, now(), 'test' from projects where name like 'scheduled %'
+  `.execute(api.db)
+  const mine = sql<boolean>`project_id in (select id from projects where name like 'scheduled %')`
+  await sql`update retention_policies set archive_due_at = '2027-01-01' where ${mine}`.execute(
+    api.db,
+  )
+  // Only the owner of a table may analyze it.
+  await api.db.transaction().execute(async (trx) => {
+    await sql`set local role none`.execute(trx)
+    await sql`analyze retention_policies`.execute(trx)
+  })
+  const due = await scheduled({ schedule: '0 4 * * *' })
+  const now = new Date('2026-11-22T04:00:00Z')
+  const statement = dueArchives(api.db, { now, after: undefined, limit: 500 })
+  const plan = JSON.stringify(await statement.explain('json', sql`analyze`))
+  const read = [...plan.matchAll(/"Actual Rows":(\d+)/g)].map(([, many]) => Number(many))
+  expect(read.length).toBeGreaterThan(1)
+  expect(Math.max(...read)).toBeLessThan(50)
+  expect(plan).not.toContain('Seq Scan')
+  // A change of the schedule makes it due again, whoever writes it.
+  const chore = scheduleChore(clockAt('2026-11-22T04:00:00Z'))
+  await chore()
+  expect(await ticks(due)).toHaveLength(1)
+  expect((await statement.execute()).map(({ project_id }) => project_id)).not.toContain(due)
+  await sql`update retention_policies set archive = archive || '{"schedule": "0 3 * * *"}'
+    where project_id = ${due}`.execute(api.db)
+  expect((await statement.execute()).map(({ project_id }) => project_id)).toContain(due)
+  await sql`delete from projects where name like 'scheduled %'`.execute(api.db)
 })
 
 test('days that are old enough and in no verified archive are archived, oldest first', async () => {

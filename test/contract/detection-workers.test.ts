@@ -6,7 +6,9 @@ import { claimDue, releaseClaims } from '../../src/capabilities/detection/findin
 import { newId } from '../../src/kernel/ids.ts'
 import { agentRun } from '../corpus/agent-run.ts'
 import { type DetectionBench, openDetectionBench } from '../support/detection.ts'
+import { eventually } from '../support/eventually.ts'
 import { killsOfRun } from '../support/kills-of-run.ts'
+import { tcpGate } from '../support/tcp-gate.ts'
 
 let bench: DetectionBench
 beforeAll(async () => {
@@ -109,26 +111,60 @@ test('workers that are killed in the middle leave nothing half done', async () =
   await bench.bring(tasksOf(project))
   const kills = killsOfRun({ test: 1, soak: 2 })
   for (let at = 0; at < kills; at += 1) await killedWhileReading()
-  bench.startWorker({ settings: { lease_ms: 2_000 } })
+  const worker = bench.startWorker({ settings: { lease_ms: 2_000 } })
   await bench.untilDetected()
   expect(await foundIn(project)).toEqual(expected)
+  await worker.stop()
 })
+
+test('a hung ClickHouse costs no task an attempt: all wait, and are analysed when it answers', async () => {
+  const project = await bench.newProject()
+  await using gate = await tcpGate(bench.clickhouse.url)
+  const breaker = { suspect_ms: 20, silent_probes_max: 3, rest_ms: 20, probe_ms_max: 500 }
+  const child = startProcess({ ...bench.clickhouse, url: gate.url, breaker })
+  try {
+    gate.stall()
+    await bench.bring(tasksOf(project))
+    // Each probe has a connection of its own; after three of them, reads are refused.
+    await eventually('it is hung', () => gate.connections > 8, { timeout_ms: 60_000 })
+    const failures = () =>
+      bench.db
+        .selectFrom('task_detections')
+        .select(({ fn }) => fn.max('failures').as('most'))
+        .where('project_id', '=', project)
+        .executeTakeFirstOrThrow()
+    expect(await failures()).toEqual({ most: 0 })
+    gate.open()
+    await bench.untilDetected()
+    expect(await foundIn(project)).toEqual(expected)
+    expect(await failures()).toEqual({ most: 0 })
+  } finally {
+    await killed(child)
+  }
+})
+
+function startProcess(clickhouse: object) {
+  const program = fileURLToPath(new URL('../support/detection-process.ts', import.meta.url))
+  return spawn(process.execPath, [program, bench.postgres_url, JSON.stringify(clickhouse)], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
+}
+
+async function killed(child: ReturnType<typeof startProcess>): Promise<void> {
+  const ended = once(child, 'exit')
+  child.kill('SIGKILL')
+  await ended
+}
 
 /** Starts a worker and kills it when it reads the content of tasks. */
 async function killedWhileReading(): Promise<void> {
-  const { postgres_url, clickhouse } = bench
-  const program = fileURLToPath(new URL('../support/detection-process.ts', import.meta.url))
-  const child = spawn(process.execPath, [program, postgres_url, JSON.stringify(clickhouse)], {
-    stdio: ['ignore', 'pipe', 'inherit'],
-  })
+  const child = startProcess(bench.clickhouse)
   try {
     await Promise.race([
       once(child.stdout, 'data'),
       once(child, 'exit').then(() => Promise.reject(new Error('it ended by itself'))),
     ])
   } finally {
-    const ended = once(child, 'exit')
-    child.kill('SIGKILL')
-    await ended
+    await killed(child)
   }
 }

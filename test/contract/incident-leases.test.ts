@@ -3,6 +3,7 @@ import fc from 'fast-check'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { findDueProjects } from '../../src/capabilities/incidents/worker/due-projects.ts'
 import { claimProjects, releaseProjects } from '../../src/capabilities/incidents/worker/leases.ts'
+import { oldestSlotStatement } from '../../src/capabilities/incidents/worker/open-evaluator.ts'
 import { RuleCache } from '../../src/capabilities/incidents/worker/rule-cache.ts'
 import { sql } from '../../src/platform/relational/index.ts'
 import { openWorld, spike } from '../support/evaluator-world.ts'
@@ -269,3 +270,30 @@ async function explain(statement: ReturnType<typeof sql>): Promise<string> {
   const { rows } = await sql<{ 'QUERY PLAN': string }>`explain ${statement}`.execute(bench.db)
   return rows.map((row) => row['QUERY PLAN']).join('\n')
 }
+
+test('the gauge of the oldest slot reads one slot, however many rules there are', async () => {
+  const project = await bench.newProject()
+  const [oldest, suspended] = [
+    await bench.addRule(project, loudRule({ name: 'oldest' })),
+    await bench.addRule(project, loudRule({ name: 'suspended' })),
+  ]
+  await sql`
+    insert into incident_rules (id, project_id, name, kind, spec, suspended, version, created_at,
+      updated_at, updated_by)
+    select gen_random_uuid(), project_id, 'rule ' || n, kind, spec, false, 1, now(), now(), 'test'
+    from incident_rules, generate_series(1, 5000) as n where id = ${oldest}
+  `.execute(bench.db)
+  await sql`
+    insert into rule_evaluations (rule_id, project_id, last_slot)
+    select id, project_id, case when id = ${oldest} then now() - interval '1 hour' else now() end
+    from incident_rules where id <> ${suspended}
+  `.execute(bench.db)
+  await sql`update incident_rules set suspended = true where id = ${suspended}`.execute(bench.db)
+  await sql`analyze incident_rules, rule_evaluations`.execute(bench.db)
+  const { rows } = await oldestSlotStatement.execute(bench.db)
+  expect(Math.round((rows[0]?.lag_s ?? 0) / 60)).toBe(60)
+  const plan = await sql`explain (analyze, format json) ${oldestSlotStatement}`.execute(bench.db)
+  const read = [...JSON.stringify(plan.rows).matchAll(/"Actual Rows":(\d+)/g)]
+  expect(read.length).toBeGreaterThan(2)
+  expect(Math.max(...read.map(([, many]) => Number(many)))).toBeLessThan(10)
+})

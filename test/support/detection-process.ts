@@ -13,9 +13,11 @@ import { columnarOptions } from './clickhouse.ts'
 
 /**
  * A process that analyses tasks until it is killed. It gets the address of PostgreSQL and a
- * ClickHouse database as JSON, and prints a line whenever it reads the content of tasks.
+ * ClickHouse database as JSON, with the limits of its breaker, and prints a line whenever it reads the
+ * content of tasks.
  */
 const [url = '', clickhouse = '{}'] = process.argv.slice(2)
+const given = JSON.parse(clickhouse)
 const logger = createLogger({ role: 'test', level: 'silent' })
 const { db } = openRelational<TaskTables & DetectionTables>({
   scope: allTenants,
@@ -25,7 +27,7 @@ const { db } = openRelational<TaskTables & DetectionTables>({
   statement_timeout_ms: 30_000,
 })
 const store = openClickHouseStore({
-  columnar: openColumnar(columnarOptions(JSON.parse(clickhouse))),
+  columnar: openColumnar({ ...columnarOptions(given), breaker: given.breaker }),
 })
 
 startDetection({

@@ -96,6 +96,7 @@ function dueRows(): (readonly [table: string, given: RowValues])[] {
 const scheduledArchive = {
   archive: '{"enabled": true, "schedule": "0 0 * * *", "after_days": 1}',
   archive_since: past,
+  archive_due_at: past,
 }
 
 /** Stores what is due for each chore, and an incident with a message, in both projects. */

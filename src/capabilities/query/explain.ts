@@ -84,6 +84,13 @@ const explainReply = z
     estimate: record('QueryEstimate', {
       rows: z.int().nullable().describe('Rows to read; null if unknown.'),
       bytes: z.int().nullable().describe('Bytes to read, uncompressed; null if unknown.'),
+      bytes_from: z
+        .enum(['columns', 'parts'])
+        .nullable()
+        .meta({ id: 'BytesEstimateSource' })
+        .describe(
+          '`columns`: the store counts the bytes of each column. `parts`: it counts those of all columns together, so `bytes` is shared out and rough; null if `bytes` is.',
+        ),
       rows_at_most: z.int().nullable().describe('Upper bound of rows to read; null if unknown.'),
       parts: selected.nullable().describe('Table parts to read, out of all.'),
       granules: selected

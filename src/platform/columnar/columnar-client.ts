@@ -6,6 +6,7 @@ import {
   createClient,
 } from '@clickhouse/client'
 import type { Logger } from '../telemetry/index.ts'
+import type { BreakerLimits, columnarMeters } from './circuit-breaker.ts'
 import {
   ColumnarError,
   ColumnarUnavailable,
@@ -29,6 +30,10 @@ export type ColumnarOptions = {
   /** Whether to use gzip in both directions, for a server across a network. */
   compression: boolean
   logger: Logger
+  /** Without them, nothing is measured. */
+  meters?: ReturnType<typeof columnarMeters>
+  /** When reads of a server that does not answer are refused; the defaults are for a role. */
+  breaker?: BreakerLimits & { probe_ms_max: number }
 }
 
 /** Longer than any limit of a request. A migration may take this long. */
@@ -40,8 +45,12 @@ const settingsOfEveryRequest: ClickHouseSettings = {
   output_format_json_quote_64bit_integers: 1,
 }
 
-/** Opens a client of one database. */
-export function createClickHouse(options: ColumnarOptions, database: string): ClickHouseClient {
+/** Opens a client of one database. Without `keeps_alive`, each request has a new connection. */
+export function createClickHouse(
+  options: ColumnarOptions,
+  database: string,
+  keeps_alive = true,
+): ClickHouseClient {
   return createClient({
     url: options.url,
     username: options.username,
@@ -51,6 +60,7 @@ export function createClickHouse(options: ColumnarOptions, database: string): Cl
     // Each request has its own limit, so this one must not be shorter.
     request_timeout: request_ms_max,
     max_open_connections: options.connections_max,
+    keep_alive: { enabled: keeps_alive },
     compression: { request: options.compression, response: options.compression },
     clickhouse_settings: settingsOfEveryRequest,
     log: clientLogger(options.logger),

@@ -163,10 +163,13 @@ export type InsertOptions = { deduplication_token?: string; timeout_ms?: number 
 export class ColumnarUnavailable extends Error {
   override readonly name = 'ColumnarUnavailable'
   readonly code: number | undefined
+  /** False when the statement was refused because the server does not answer, so it never ran. */
+  readonly isSent: boolean
 
-  constructor(message: string, details: { code?: number; cause?: unknown } = {}) {
+  constructor(message: string, details: { code?: number; cause?: unknown; isSent?: boolean } = {}) {
     super(message, { cause: details.cause })
     this.code = details.code
+    this.isSent = details.isSent ?? true
   }
 }
 

@@ -1,3 +1,4 @@
+export { columnarMeters } from './circuit-breaker.ts'
 export { checkCluster, quoteText } from './cluster/check-cluster.ts'
 export { patchSettings } from './cluster/statement-classes.ts'
 export type { ColumnarOptions } from './columnar-client.ts'

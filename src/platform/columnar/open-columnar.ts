@@ -1,4 +1,5 @@
-import type { ClickHouseClient } from '@clickhouse/client'
+import { type ClickHouseClient, ClickHouseError } from '@clickhouse/client'
+import { type CircuitBreaker, openCircuitBreaker, type ProbeResult } from './circuit-breaker.ts'
 import { quoteText } from './cluster/check-cluster.ts'
 import { openFreshReads, type ReplicaState, replicaStatesSql } from './cluster/fresh-reads.ts'
 import { type StatementClass, statementSettings } from './cluster/statement-classes.ts'
@@ -30,7 +31,9 @@ export function openColumnar(options: ColumnarOptions): ColumnarServer {
   const control = createClickHouse({ ...options, connections_max: maxControlConnections }, database)
   const requests = trackRequests(options.request_timeout_ms)
   const controls = openControls(control, requests)
-  const { ofClasses, people } = openClasses({ options, client, requests })
+  const { probe, closeProbe } = openProbe(options)
+  const breaker = openCircuitBreaker({ ...options, probe, limits: options.breaker })
+  const { ofClasses, people } = openClasses({ options, client, requests, breaker })
   const server: ColumnarServer = {
     ...{ database, cluster: options.cluster },
     ...ofClasses('catalogue', 'schema'),
@@ -41,7 +44,8 @@ export function openColumnar(options: ColumnarOptions): ColumnarServer {
       requests.run({ settings: statementSettings(cluster).schema }, (limits) =>
         createDatabase(options, cluster, limits),
       ),
-    ping: () =>
+    ping: async () =>
+      !breaker.isOpen &&
       requests
         .run(undefined, ({ abort_signal }) => client.ping({ select: true, abort_signal }))
         .then(
@@ -50,7 +54,8 @@ export function openColumnar(options: ColumnarOptions): ColumnarServer {
         ),
     close: async () => {
       await requests.idle()
-      await Promise.all([client.close(), control.close()])
+      await breaker.stop()
+      await Promise.all([client.close(), control.close(), closeProbe()])
     },
   }
   return server
@@ -75,13 +80,16 @@ function openClasses({
   options: { cluster, database },
   client,
   requests,
+  breaker,
 }: {
   options: ColumnarOptions
   client: ClickHouseClient
   requests: Requests
+  breaker: CircuitBreaker
 }) {
   const settings = statementSettings(cluster)
-  const catalogue = openReads(client, requests, { settings: settings.catalogue })
+  const guarded = { requests, breaker }
+  const catalogue = openReads(client, guarded, { settings: settings.catalogue })
   const waitUntilFresh =
     cluster === undefined
       ? undefined
@@ -91,8 +99,8 @@ function openClasses({
         })
   const reads: Record<ReadClass, ColumnarReads> = {
     catalogue,
-    people: openReads(client, requests, { settings: settings.people }),
-    decision: openReads(client, requests, {
+    people: openReads(client, guarded, { settings: settings.people }),
+    decision: openReads(client, guarded, {
       settings: settings.decision,
       ...(waitUntilFresh && { before: waitUntilFresh }),
     }),
@@ -116,6 +124,30 @@ function scopes(
     ofProjects: (projects) => scopeToProjects(statements, database, projects),
     acrossProjects,
   }
+}
+
+/** Maximum time of a probe. */
+const probe_ms_max = 3_000
+
+/**
+ * Opens the question by which the breaker learns whether the server answers. It is about statements, so
+ * that it does not wait for them in an embedded server, and each has a new connection.
+ */
+function openProbe(options: ColumnarOptions) {
+  const client = createClickHouse({ ...options, connections_max: 1 }, options.database, false)
+  const probe = async (): Promise<ProbeResult> => {
+    const abort_signal = AbortSignal.timeout(options.breaker?.probe_ms_max ?? probe_ms_max)
+    const query = "SELECT elapsed FROM system.processes WHERE query_id = ''"
+    try {
+      const answer = await client.query({ query, format: 'JSONEachRow', abort_signal })
+      await answer.text()
+      return 'answered'
+    } catch (error) {
+      if (error instanceof ClickHouseError) return 'answered'
+      return abort_signal.aborted ? 'silent' : 'failed'
+    }
+  }
+  return { probe, closeProbe: () => client.close() }
 }
 
 /** Opens statements about statements. */

@@ -1,6 +1,7 @@
 import { Readable } from 'node:stream'
 import { buffer } from 'node:stream/consumers'
 import type { ClickHouseClient, ResultSet } from '@clickhouse/client'
+import type { CircuitBreaker } from './circuit-breaker.ts'
 import type { StatementSettings } from './cluster/statement-classes.ts'
 import type { Limits, trackRequests } from './columnar-client.ts'
 import type {
@@ -22,19 +23,20 @@ const settingsOfEveryRead: StatementSettings = {
 
 export type Requests = ReturnType<typeof trackRequests>
 
-/** Opens the reads of a class. `before` is awaited before each of them. */
+/** Opens the reads of a class, which all pass the breaker. `before` is awaited before each of them. */
 export function openReads(
   client: ClickHouseClient,
-  requests: Requests,
+  { requests, breaker }: { requests: Requests; breaker: CircuitBreaker },
   { settings, before }: { settings: StatementSettings; before?: () => Promise<void> },
 ): ColumnarReads {
-  const run = async <Result>(
+  const run = <Result>(
     { settings: own, ...options }: ReadOptions = {},
     work: (limits: Limits) => Promise<Result>,
-  ): Promise<Result> => {
-    await before?.()
-    return requests.run({ ...options, settings: { ...own, ...settings } }, work)
-  }
+  ): Promise<Result> =>
+    breaker.run(async () => {
+      await before?.()
+      return requests.run({ ...options, settings: { ...own, ...settings } }, work)
+    })
   const queryBytes = (query: string, params?: QueryParams, queryOptions?: QueryOptions) =>
     run(queryOptions, async (limits) => {
       const { stream } = await client.exec({ query, ...toQueryParams(params), ...limits })

@@ -270,10 +270,16 @@ async function countFiring(db: IncidentDb): Promise<Map<string, number>> {
 }
 
 async function oldestSlot(db: IncidentDb): Promise<number> {
-  const { rows } = await sql<{ lag_s: number }>`
-    select coalesce(greatest(0, extract(epoch from now() - min(last_slot))), 0)::float8 as lag_s
-    from rule_evaluations join incident_rules on id = rule_id
-    where not suspended and kind <> 'event'
-  `.execute(db)
+  const { rows } = await oldestSlotStatement.execute(db)
   return rows[0]?.lag_s ?? 0
 }
+
+/**
+ * Reads the age of the oldest slot by an index. The slot of a suspended rule is null, so the first entry
+ * is almost always the result.
+ */
+export const oldestSlotStatement = sql<{ lag_s: number }>`
+  select greatest(0, extract(epoch from now() - last_slot))::float8 as lag_s
+  from rule_evaluations join incident_rules on id = rule_id
+  where not suspended and kind <> 'event' and last_slot is not null
+  order by last_slot limit 1`

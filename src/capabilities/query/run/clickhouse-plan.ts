@@ -1,15 +1,13 @@
 import type { ProjectId } from '../../../model/project-id.ts'
 import type { Columnar, ReadOptions } from '../../../platform/columnar/index.ts'
 import { namedParams, type Statement } from '../compile/statement.ts'
+import { type ColumnSizes, openColumnSizes } from './column-sizes.ts'
 import type { ReadEstimate, Selected, StorePlan } from './contract.ts'
 
 /** Bound of each planning query; a plan is only useful when it is quick. */
 const plan_ms_max = 2_000
 
-/** Sizes of columns change slowly, so they are cached. */
-const sizes_ttl_ms = 60_000
-
-/** Plans statements on ClickHouse: reads estimate, plan and column sizes concurrently. */
+/** Plans statements on ClickHouse: reads estimate and plan concurrently, then the sizes of columns. */
 export function openClickHousePlanner(
   columnar: Columnar,
 ): (
@@ -22,17 +20,18 @@ export function openClickHousePlanner(
     const params = namedParams(statement)
     const options: ReadOptions = { timeout_ms: plan_ms_max, settings: planSettings, signal }
     const explain = (what: string) => `EXPLAIN ${what} ${statement.text}`
-    const [estimates, plan, sizes] = await Promise.all([
+    const [estimates, plan] = await Promise.all([
       ofProject.read<EstimateRow>(explain('ESTIMATE'), params, options),
       ofProject.read<{ explain: string }>(
         explain('json = 1, indexes = 1, header = 1'),
         params,
         options,
       ),
-      sizesOf(),
     ])
     const text = plan.rows.map(({ explain: line }) => line).join('\n')
     const nodes = listNodes((JSON.parse(text) as { Plan: Node }[])[0]?.Plan)
+    const [read] = nodes.filter(isRead)
+    const sizes = read && (await sizesOf(tableOf(read)))
     return toStorePlan(statement, { estimates: estimates.rows, nodes, sizes })
   }
 }
@@ -61,8 +60,6 @@ type IndexUse = {
 
 type PlanNode = { node: Node; depth: number }
 
-type Sizes = ReadonlyMap<string, number>
-
 function listNodes(node: Node | undefined, depth = 0): PlanNode[] {
   if (node === undefined) return []
   return [{ node, depth }, ...(node.Plans ?? []).flatMap((child) => listNodes(child, depth + 1))]
@@ -70,11 +67,15 @@ function listNodes(node: Node | undefined, depth = 0): PlanNode[] {
 
 function toStorePlan(
   statement: Statement,
-  about: { estimates: readonly EstimateRow[]; nodes: readonly PlanNode[]; sizes: Sizes },
+  about: {
+    estimates: readonly EstimateRow[]
+    nodes: readonly PlanNode[]
+    sizes: ColumnSizes | undefined
+  },
 ): StorePlan {
   const { estimates, nodes, sizes } = about
   const rows = estimates.reduce((sum, each) => sum + Number(each.rows), 0)
-  const reads = nodes.filter(({ node }) => node['Node Type'] === 'ReadFromMergeTree')
+  const reads = nodes.filter(isRead)
   const parts = sumSelected(reads, 'Initial Parts', 'Selected Parts')
   const granules = sumSelected(reads, 'Initial Granules', 'Selected Granules')
   const unknown = findUnknown(statement, { nodes, granules })
@@ -83,7 +84,8 @@ function toStorePlan(
     lines: nodes.map(formatNode),
     estimate: {
       rows: known ? rows : null,
-      bytes: known ? Math.round(rows * bytesPerRow(reads, sizes)) : null,
+      bytes: known ? Math.round(rows * bytesPerRow(reads[0], sizes)) : null,
+      bytes_from: (known && sizes?.from) || null,
       rows_at_most: isDistributed(nodes) ? null : rows,
       reason: unknown,
     },
@@ -129,14 +131,21 @@ function sumSelected(
   return sum
 }
 
-/** Sums the sizes of the columns that the plan reads. */
-function bytesPerRow(reads: readonly PlanNode[], sizes: Sizes): number {
-  const [read] = reads
-  if (read === undefined) return 0
-  const table = /(\w+)\s*\)?$/.exec(read.node.Description ?? '')?.[1] ?? ''
-  const columns = new Set((read.node.Header ?? []).map(({ Name }) => Name.split('.').at(-1) ?? ''))
-  for (const key of (read.node.Indexes ?? []).flatMap(({ Keys = [] }) => Keys)) columns.add(key)
-  return [...columns].reduce((sum, column) => sum + (sizes.get(`${table}.${column}`) ?? 0), 0)
+/** Sums the sizes of the columns that a node of the plan reads. */
+function bytesPerRow(read: PlanNode | undefined, sizes: ColumnSizes | undefined): number {
+  if (read === undefined || sizes === undefined) return 0
+  const { Header = [], Indexes = [] } = read.node
+  const columns = new Set(Header.map(({ Name }) => Name.split('.').at(-1) ?? ''))
+  for (const key of Indexes.flatMap(({ Keys = [] }) => Keys)) columns.add(key)
+  return [...columns].reduce((sum, column) => sum + (sizes.bytes.get(column) ?? 0), 0)
+}
+
+function isRead({ node }: PlanNode): boolean {
+  return node['Node Type'] === 'ReadFromMergeTree'
+}
+
+function tableOf({ node }: PlanNode): string {
+  return /(\w+)\s*\)?$/.exec(node.Description ?? '')?.[1] ?? ''
 }
 
 function formatNode({ node, depth }: PlanNode): string {
@@ -150,27 +159,3 @@ function formatIndexUse(use: IndexUse): string {
   const granules = `${use['Selected Granules']} of ${use['Initial Granules']} granules`
   return `${use.Type} ${(use.Keys ?? []).join(', ')}: ${granules}`
 }
-
-/** Opens a cache of the mean size of a value in memory, in bytes, by `table.column`. */
-function openColumnSizes(columnar: Columnar): () => Promise<Sizes> {
-  let known: Sizes = new Map()
-  let read_at_ms = Number.NEGATIVE_INFINITY
-  return async () => {
-    if (performance.now() - read_at_ms < sizes_ttl_ms) return known
-    const { rows } = await columnar
-      .acrossProjects('catalogue')
-      .read<{ table: string; column: string; bytes: number }>(sizesSql, {
-        database: columnar.database,
-      })
-    known = new Map(rows.map(({ table, column, bytes }) => [`${table}.${column}`, Number(bytes)]))
-    read_at_ms = performance.now()
-    return known
-  }
-}
-
-/** Text takes 8 bytes more in memory than on disk, for its length. */
-const sizesSql = `SELECT c.table AS table, c.name AS column,
-    c.data_uncompressed_bytes / t.total_rows + if(c.type LIKE '%String%', 8, 0) AS bytes
-  FROM system.columns AS c
-  INNER JOIN system.tables AS t ON t.database = c.database AND t.name = c.table
-  WHERE c.database = {database:String} AND t.database = {database:String} AND t.total_rows > 0`

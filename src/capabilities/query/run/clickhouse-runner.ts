@@ -63,7 +63,7 @@ export function openClickHouseRunner({ columnar, logger }: ClickHouseRunnerOptio
       } catch (error) {
         signal.throwIfAborted()
         // The connection broke, but the server may still run the statement.
-        if (error instanceof ColumnarUnavailable && error.code === undefined) stop()
+        if (error instanceof ColumnarUnavailable && error.code === undefined && error.isSent) stop()
         throw toFailure(error)
       } finally {
         watch.stop()

@@ -24,6 +24,8 @@ export type QueryStats = {
 export type ReadEstimate = {
   rows: number | null
   bytes: number | null
+  /** The source of the bytes: sizes of the columns, or of parts. Null with `bytes`. */
+  bytes_from: 'columns' | 'parts' | null
   /** Upper bound of rows read, even where `rows` is unknown. */
   rows_at_most: number | null
   reason: string | null

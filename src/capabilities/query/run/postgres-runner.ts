@@ -80,6 +80,7 @@ function toStorePlan(rows: readonly Record<string, unknown>[]): StorePlan {
     estimate: {
       rows: null,
       bytes: null,
+      bytes_from: null,
       rows_at_most: null,
       reason: 'PostgreSQL estimates the rows that each step returns, not the rows that it reads',
     },

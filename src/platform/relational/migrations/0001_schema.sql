@@ -68,6 +68,12 @@ begin
   return null;
 end $$
 -- statement
+create function mark_archive_due() returns trigger language plpgsql as $$
+begin
+  new.archive_due_at := case when (new.archive->>'enabled')::boolean then timestamptz '-infinity' end;
+  return new;
+end $$
+-- statement
 -- Marks a task with feedback whose detection or review changed.
 create function mark_detected_task() returns trigger language plpgsql as $$
 begin
@@ -1171,13 +1177,19 @@ create table retention_policies (
   archive_since timestamptz(3),
   -- Next daily run; null until a worker sets it.
   next_run_at timestamptz(3),
+  -- When a worker looks at the schedule of `archive`; a trigger sets it. Null without an enabled one.
+  archive_due_at timestamptz(3),
   -- The custom resource that declares the policy; no other caller may change it.
   managed_by jsonb,
   version bigint not null,
   updated_at timestamptz(3) not null,
   updated_by text not null
 );
-create index retention_policies_by_next_run on retention_policies (next_run_at)
+create index retention_policies_by_next_run on retention_policies (next_run_at);
+create index retention_policies_archive_due on retention_policies (archive_due_at)
+-- statement
+create trigger retention_policies_archive before insert or update of archive, archive_since
+  on retention_policies for each row execute function mark_archive_due()
 -- statement
 -- Legal holds. They block deletion under every policy. A released hold stays as a record.
 create table legal_holds (
@@ -1389,7 +1401,8 @@ create table rule_evaluations (
   -- Position of event rules in the ledger.
   cursor jsonb
 );
-create index rule_evaluations_by_project on rule_evaluations (project_id)
+create index rule_evaluations_by_project on rule_evaluations (project_id);
+create index rule_evaluations_by_last_slot on rule_evaluations (last_slot)
 -- statement
 -- The state of a rule for each group.
 create table rule_states (

@@ -67,6 +67,7 @@ export interface RetentionTables {
     archive: JsonOrNull<ArchiveSchedule>
     archive_since: InstantOrNull
     next_run_at: InstantOrNull
+    archive_due_at: InstantOrNull
     managed_by: JsonOrNull<ManagedBy>
     version: number
     updated_at: Instant

@@ -10,7 +10,7 @@ import type { Exchange, ExchangeFacts } from '../../../../model/exchange.ts'
 import { decodeFrame } from '../../../../model/exchange-frame.ts'
 import type { LedgerEntry } from '../../../../model/ledger-entry.ts'
 import { absentJournal, type Journal, openJournal } from '../../../../platform/journal/index.ts'
-import type { OutgoingMessage } from '../../../../platform/queue/index.ts'
+import { MessageTooLarge, type OutgoingMessage } from '../../../../platform/queue/index.ts'
 import { createLogger, createMetrics } from '../../../../platform/telemetry/index.ts'
 import { compilePolicy } from '../../../records/capture/index.ts'
 import { createRecorder, frameLimits, type RecorderOptions } from './recorder.ts'
@@ -233,20 +233,34 @@ test('a policy that changed before the next start holds for what is recovered', 
   expect(second.entries.map(({ rejected }) => rejected)).toEqual([{ sampled: 1 }])
 })
 
-test('a call that is too large for the queue does not count as published', async () => {
-  const folder = join(parent, 'too large')
-  const killed = await open(folder)
-  const first = recorderOf({ journal: killed, publish: () => new Promise(() => undefined) })
-  const answered = Promise.withResolvers<void>()
-  first.recorder.record(exchangeOf('one'), () => answered.resolve())
-  await answered.promise
-  killed.close()
-  const second = recorderOf({ journal: await open(folder), message_bytes_max: 1 })
-  await eventually('it is forgotten', async () => (await leftIn(folder)).length === 0)
-  const metrics = (await second.metrics.expose()).body
-  expect(metrics).toContain('looptrace_proxy_journal_recovered_total{result="too_large"} 1')
-  expect(metrics).not.toContain('looptrace_proxy_journal_recovered_total{result="published"}')
-})
+test.each([
+  ['by the bound of this process', { message_bytes_max: 1 }],
+  [
+    'for the queue, which has become smaller',
+    { publish: () => Promise.reject(new MessageTooLarge('no')) },
+  ],
+])(
+  'calls that are too large %s are lost in the ledger, and not published',
+  async (how, options) => {
+    const folder = join(parent, how)
+    const killed = await open(folder)
+    const first = recorderOf({ journal: killed, publish: () => new Promise(() => undefined) })
+    const answered = Promise.withResolvers<void>()
+    first.recorder.record(exchangeOf('one'), () => undefined)
+    first.recorder.record(exchangeOf('two'), () => answered.resolve())
+    await answered.promise
+    killed.close()
+    const second = recorderOf({ journal: await open(folder), ...options })
+    await eventually('they are forgotten', async () => (await leftIn(folder)).length === 0)
+    const metrics = (await second.metrics.expose()).body
+    expect(metrics).toContain('looptrace_proxy_journal_recovered_total{result="too_large"} 2')
+    expect(metrics).not.toContain('looptrace_proxy_journal_recovered_total{result="published"}')
+    expect(second.entries).toHaveLength(2)
+    for (const entry of second.entries) {
+      expect(entry).toMatchObject({ items: 1, lost: { too_large: 1 }, message_id: '' })
+    }
+  },
+)
 
 test('recovered calls keep their content: they wait while their policy cannot be read', async () => {
   const folder = join(parent, 'unknown')

@@ -6,7 +6,7 @@ import { decodeFrame, MalformedFrame } from '../../../../model/exchange-frame.ts
 import type { Journal, LeftMessage } from '../../../../platform/journal/index.ts'
 import { MessageTooLarge, publishWithRetries } from '../../../../platform/queue/index.ts'
 import type { Logger, Metrics } from '../../../../platform/telemetry/index.ts'
-import { acceptedEntry, rejectedEntry } from '../../../ledger/index.ts'
+import { acceptedEntry, lostEntry, rejectedEntry } from '../../../ledger/index.ts'
 import type { CapturePolicy } from '../../../records/capture/index.ts'
 import type { CaptureRecorder } from './capture-recorder.ts'
 import {
@@ -160,7 +160,7 @@ async function publishMessage(
   for (const [at, exchange] of exchanges.entries()) {
     const compressed = await compressToFit(exchange, options.message_bytes_max)
     if (compressed === undefined) {
-      calls.too_large += 1
+      loseTooLarge([exchange], options, calls)
       continue
     }
     const own = exchanges.length === 1 ? id : derivedId(id, String(at))
@@ -188,10 +188,20 @@ async function publishUntilDurable(
     }
     if (failure instanceof MessageTooLarge) {
       logger.error({ err: failure }, 'a call in the journal is too large for the queue')
-      counts.too_large += exchanges.length
+      loseTooLarge(exchanges, options, counts)
       return true
     }
     await sleep(backOff(pause, attempt), signal)
   }
   return false
+}
+
+/** Counts calls that the queue cannot hold, here and in the ledger, as a running process would. */
+function loseTooLarge(
+  exchanges: readonly Exchange[],
+  { onAccepted }: RecoverOptions,
+  counts: RecoveredCalls,
+): void {
+  counts.too_large += exchanges.length
+  onAccepted?.(exchanges.map(({ facts }) => lostEntry(toLedgerRequest(facts), { too_large: 1 })))
 }

@@ -29,23 +29,14 @@ export type StoredRetention = Selectable<RetentionTables['retention_policies']>
 /** The table of policies. */
 export const retentionTable = new ProjectTable<StoredRetention>('retention_policies', {
   json: ['days', 'environments', 'archive', 'managed_by'],
-  defaults: { ...defaultRetention, archive_since: null, next_run_at: null, managed_by: null },
+  defaults: {
+    ...defaultRetention,
+    archive_since: null,
+    next_run_at: null,
+    archive_due_at: null,
+    managed_by: null,
+  },
 })
-
-/** A project with a schedule of archives; `since` is the time when it was set. */
-export type ScheduledArchive = { project_id: string; schedule: string; since: string }
-
-/** Returns the projects with a schedule of archives. */
-export async function scheduledArchives(db: RetentionDb): Promise<ScheduledArchive[]> {
-  const rows = await db
-    .selectFrom('retention_policies')
-    .select(['project_id', 'archive', 'archive_since'])
-    .where(sql<boolean>`(archive->>'enabled')::boolean`)
-    .execute()
-  return rows.flatMap(({ project_id, archive, archive_since: since }) =>
-    archive === null || since === null ? [] : { project_id, schedule: archive.schedule, since },
-  )
-}
 
 /** A change of a policy, in the version of If-Match. */
 export type RetentionChange = {
@@ -174,6 +165,7 @@ function put(
     archive,
     archive_since: isSameArchive ? stored.archive_since : updated_at,
     next_run_at: next_run_at.toISOString(),
+    archive_due_at: null,
     managed_by: owner,
     updated_at,
     updated_by: by,

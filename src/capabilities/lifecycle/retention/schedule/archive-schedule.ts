@@ -12,15 +12,11 @@ import {
 import { maxCensusBuckets, type RecordKind, type RetentionStore } from '../../../storage/index.ts'
 import type { RetentionDb } from '../contract.ts'
 import { day_ms, firstKeptDay } from '../retention-policy/rules.ts'
-import {
-  retentionTable,
-  type ScheduledArchive,
-  scheduledArchives,
-} from '../retention-policy/store.ts'
+import { retentionTable } from '../retention-policy/store.ts'
 import { requestArchive } from '../runs/archives.ts'
 import { windowOf } from '../runs/slices.ts'
-import { lastTick } from './slots.ts'
-import { daysToArchive } from './store.ts'
+import { lastTick, nextTick } from './slots.ts'
+import { type DueArchive, daysToArchive, dueArchives, moveArchive } from './store.ts'
 
 /** Kind of the jobs that request scheduled archives. */
 const archiveScheduleKind = 'archive_schedule'
@@ -114,36 +110,47 @@ async function daysWithRows(
 
 const every_ms = 60_000
 
+const projects_max = 500
+
 /**
  * Creates the chore that queues a job when the time of a policy's schedule has come. All workers do
  * so; the key of the job names the time, so only one job is created. Of times that were missed
  * while no worker ran, only the last is made up for, unless it is older than the records of runs.
  */
-export function archiveScheduleChore(options: {
-  db: RetentionDb
-  clock: Clock
-  job_runs_days: number
-}): Chore {
-  const { db, clock, job_runs_days } = options
-  const done = new Map<string, number>()
+export function archiveScheduleChore(options: ChoreOptions): Chore {
   return {
     name: 'scheduled archives',
     every_ms,
-    reason: 'schedules of all projects',
+    reason: 'due schedules of all projects',
     run: async (signal) => {
-      const now_ms = clock.now_ms()
-      const scheduled = await scheduledArchives(db)
-      forgetOthers(done, scheduled)
-      for (const { project_id, schedule, since } of scheduled) {
-        signal.throwIfAborted()
-        const tick_ms = lastTick(schedule, now_ms)
-        if (tick_ms === undefined || tick_ms <= Date.parse(since)) continue
-        if (tick_ms <= now_ms - job_runs_days * day_ms || done.get(project_id) === tick_ms) continue
-        const enqueue = () => enqueueTick(db, { project_id, tick_ms, clock })
-        if (await runInProject(project_id, enqueue)) done.set(project_id, tick_ms)
+      const { db, clock } = options
+      const now = new Date(clock.now_ms())
+      for (let after: string | undefined, is_last = false; !is_last; ) {
+        const due = await dueArchives(db, { now, after, limit: projects_max }).execute()
+        for (const archive of due) {
+          signal.throwIfAborted()
+          await runInProject(archive.project_id, () => startDue(options, archive, now.getTime()))
+        }
+        after = due.at(-1)?.project_id
+        is_last = due.length < projects_max
       }
     },
   }
+}
+
+type ChoreOptions = { db: RetentionDb; clock: Clock; job_runs_days: number }
+
+/** Queues the job of the last time of a schedule, and stores the next one when it is queued. */
+async function startDue(
+  { db, clock, job_runs_days }: ChoreOptions,
+  archive: DueArchive,
+  now_ms: number,
+): Promise<void> {
+  const { project_id, schedule, since } = archive
+  const tick_ms = lastTick(schedule ?? '', now_ms) ?? 0
+  const begin_ms = Math.max(Date.parse(since ?? ''), now_ms - job_runs_days * day_ms)
+  if (tick_ms > begin_ms && !(await enqueueTick(db, { project_id, tick_ms, clock }))) return
+  await moveArchive(db, archive, nextTick(schedule ?? '', now_ms))
 }
 
 /** Queues the job of a time; false while the job of an earlier time is under way. */
@@ -167,9 +174,4 @@ async function enqueueTick(
     if (error instanceof Problem && error.code === 'job_running') return false
     throw error
   }
-}
-
-function forgetOthers(done: Map<string, number>, scheduled: readonly ScheduledArchive[]): void {
-  const known = new Set(scheduled.map(({ project_id }) => project_id))
-  for (const project_id of done.keys()) if (!known.has(project_id)) done.delete(project_id)
 }

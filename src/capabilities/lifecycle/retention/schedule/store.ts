@@ -68,3 +68,39 @@ export async function moveSlot(
     .where('next_run_at', 'is not distinct from', next_run_at)
     .execute()
 }
+
+/** A project whose schedule of archives is due. */
+export type DueArchive = Awaited<ReturnType<ReturnType<typeof dueArchives>['execute']>>[number]
+
+/** Returns a statement that reads the due schedules of archives, by project, with the time when each was set. */
+export function dueArchives(
+  db: RetentionDb,
+  { now, after, limit }: { now: Date; after: string | undefined; limit: number },
+) {
+  return db
+    .selectFrom('retention_policies')
+    .select((eb) => [
+      'project_id',
+      'archive_since as since',
+      eb.ref('archive', '->>').key('schedule').as('schedule'),
+      // It can be infinite, which is not an instant.
+      sql<string>`archive_due_at::text`.as('due_at'),
+    ])
+    .where('archive_due_at', '<=', now.toISOString())
+    .$if(after !== undefined, (query) => query.where('project_id', '>', after ?? ''))
+    .orderBy('project_id')
+    .limit(limit)
+}
+
+/** Stores when a schedule is due next, unless it was changed since it was read; undefined: never. */
+export async function moveArchive(
+  db: RetentionDb,
+  { project_id, due_at }: DueArchive,
+  to_ms: number | undefined,
+): Promise<void> {
+  const to = to_ms === undefined ? 'infinity' : new Date(to_ms).toISOString()
+  await sql`
+    update retention_policies set archive_due_at = ${to}::timestamptz
+    where project_id = ${project_id} and archive_due_at = ${due_at}::timestamptz
+  `.execute(db)
+}
