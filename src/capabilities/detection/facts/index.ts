@@ -8,6 +8,7 @@ export {
   toPlainText,
   toTokenSet,
 } from '../../provenance/text/index.ts'
+export { findConfirmed } from './confirmed-values.ts'
 export { type CallFault, faultOfCall, hasSucceeded, isQuota } from './course/call-fault.ts'
 export {
   asksForRepetition,

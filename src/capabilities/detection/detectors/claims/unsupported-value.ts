@@ -8,6 +8,7 @@ import {
 import { type Detector, type FindingDraft, severities, type WorkBudget } from '../../contract.ts'
 import {
   cutText,
+  findConfirmed,
   type Grounds,
   noWaste,
   placeKey,
@@ -41,9 +42,14 @@ export const unsupportedValue: Detector<typeof settings> = {
   needs: ['texts', 'results', 'history'],
   settings,
   detect(run, { grounded_share_min }, budget) {
+    const proved = new Set<string>()
     return answersOf(run).flatMap((step) => {
       const answer = checkStep(run, step, budget)
-      return answer.values.length === 0 ? [] : toFinding(run, step, answer, grounded_share_min)
+      const values = answer.values.filter((value) => !proved.has(wordsOfValue(value)))
+      for (const value of answer.derived) proved.add(wordsOfValue(value))
+      return values.length === 0
+        ? []
+        : toFinding(run, step, { ...answer, values }, grounded_share_min)
     })
   },
   findGap(run) {
@@ -76,6 +82,8 @@ type CheckedAnswer = {
   /** Values that need a source, how many have one, and how many of these were calculated. */
   total: number
   found: number
+  /** The calculated ones: later answers can repeat them. */
+  derived: readonly CheckedValue[]
   /** Values that were not compared with anything. */
   unchecked: number
   hasTools: boolean
@@ -95,7 +103,7 @@ function checkStep(run: TaskRun, step: Step, budget: WorkBudget): CheckedAnswer 
 type Seen = ReturnType<typeof readSeenTexts>
 
 const nothing: CheckedAnswer = {
-  ...{ values: [], total: 0, found: 0, unchecked: 0, hasTools: false },
+  ...{ values: [], derived: [], total: 0, found: 0, unchecked: 0, hasTools: false },
 }
 const emptyIndex: SeenIndex = indexSeen([])
 
@@ -125,11 +133,12 @@ function compareValues(step: Step, checks: readonly CheckedValue[], seen: Seen):
   const answer = step.text ?? ''
   const total = checks.filter(isOpen).length
   const counted = startsOfCounts(answer, checks, seen)
-  const derived = checks.filter(({ verdict }) => verdict === 'derived').length
-  const found = derived + checks.filter(({ verdict }) => verdict === 'seen').length + counted.size
+  const derived = checks.filter(({ verdict }) => verdict === 'derived')
+  const found =
+    derived.length + checks.filter(({ verdict }) => verdict === 'seen').length + counted.size
   const missing = checks.filter(isMissing).filter(({ at: [start] }) => !counted.has(start))
   const claimed = missing.filter((value) => isClaimed(value, answer))
-  const counts = { total, found, hasTools: seen.hasFacts === 'results' }
+  const counts = { total, found, derived, hasTools: seen.hasFacts === 'results' }
   // Without tools and documents, an answer without any source is general knowledge.
   const isKnowledge = seen.hasFacts === 'none' && found === 0
   const values = isKnowledge ? claimed.filter(isOfOwnDomain) : claimed
@@ -213,7 +222,11 @@ function toFinding(
   if (place === undefined) return []
   const { values, found, total } = answer
   const grounds: Grounds = { ...answer, share_min }
-  const rated = values.map((value) => ({ value, severity: severityOfValue(value, grounds) }))
+  const shown = findConfirmed(run, step)
+  const rated = values.map((value) => ({
+    value,
+    severity: shown(value) ? ('low' as const) : severityOfValue(value, grounds),
+  }))
   const ranks = rated.map(({ severity }) => severities.indexOf(severity))
   const severity = severities[Math.max(...ranks)] ?? 'low'
   const worst = rated.filter((one) => one.severity === severity).map((one) => one.value)
@@ -241,6 +254,11 @@ function toFinding(
       },
     },
   ]
+}
+
+/** Names a value in the comparison of answers. */
+function wordsOfValue({ kind, value }: CheckedValue): string {
+  return `${kind} ${value.toLowerCase()}`
 }
 
 /** Returns how many values have a source, and the first without: "11 of 12 values found; not found: 4242". */

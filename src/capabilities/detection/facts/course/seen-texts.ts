@@ -55,6 +55,21 @@ export function readSeenTexts(run: TaskRun, step: Step): SeenTexts {
   }
 }
 
+/** Returns what tools gave and were asked for after an answer, in its thread. */
+export function readLaterResults(
+  run: TaskRun,
+  step: Step,
+): { results: readonly SeenText[]; asked: readonly SeenText[] } {
+  const uses = run.tools.filter(
+    (use) => use.thread === step.thread && use.step !== null && use.step > step.index,
+  )
+  const done = uses.filter(({ fault, result }) => fault === null && result !== null)
+  return {
+    results: done.map(({ name, result }) => ({ source: name, text: result ?? '' })),
+    asked: done.map(({ name, arguments: text }) => ({ source: name, text: text ?? '' })),
+  }
+}
+
 /** Shorter messages contain instructions and questions rather than documents. */
 const document_chars_min = 1_000
 

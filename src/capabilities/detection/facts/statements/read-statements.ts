@@ -105,7 +105,7 @@ function extendRules(rules: Map<string, Statement>): void {
 
 /** Recognises tool output: agents without tool calls in their format send it as a user message. */
 function isToolOutput(text: string): boolean {
-  return /^\s*(?:[<[{]|observation\b|output\b|result\b|tool\b|stdout|stderr|\$ |traceback|error:)/i.test(
+  return /^\s*(?:[<{]|\[(?!\p{L}+\] \p{L})|observation\b|output\b|result\b|tool\b|stdout|stderr|\$ |traceback|error:)/iu.test(
     text.slice(0, 40),
   )
 }

@@ -3,6 +3,7 @@ import { joinsList, type Polarity, polarityOf } from '../sentence/polarity.ts'
 import { phrasesIn } from '../sentence/quotes.ts'
 import type { Segment } from '../sentence/segments.ts'
 import { isBareTopic } from '../vocabulary/bare-topics.ts'
+import { isOfAPart } from '../vocabulary/part-topics.ts'
 import { signs, type Topic, topics } from '../vocabulary/topics.ts'
 
 /** A topic in a segment, with its position. */
@@ -128,7 +129,9 @@ function statementFrom(segment: Segment, hit: TopicHit, polarity: Polarity): Sta
   const { slot } = hit.topic
   const statement = { kind: 'format' as const, holds, quote: sentence }
   const left = text.slice(0, hit.start)
-  if (polarity === 'none' && !isBareTopic(hit, left, text.slice(hit.end))) return undefined
+  const right = text.slice(hit.end)
+  if (isOfAPart(hit.topic, polarity, { left, right })) return undefined
+  if (polarity === 'none' && !isBareTopic(hit, left, right)) return undefined
   if (slot === 'letter') {
     const value = letterOf(segment, hit)
     const isFree = polarity === 'some' || value.length !== 1 || isPraise(left, polarity)

@@ -40,7 +40,7 @@ const adjectives =
 const edge = '(?<![\\p{L}\\p{N}_-]|\\d[.,])'
 const cjkNumber = '[一二三四五六七八九十百两\\d０-９]'
 const counted = new RegExp(
-  `(?:${edge}|(?=${cjkNumber}))(?:(?:(?:between|from|zwischen|entre|de|von) )?(?<low>${numberSource})\\s?(?:-|–|—|to|and|or|bis|und|oder|a|y|o|à|et|ou|到|至|〜|~|から)\\s?)?(?<n>${numberSource})[ -]?${adjectives}(?<unit>${unitSource}|of (?:them|these|those))(?![\\p{Script=Latin}\\d])`,
+  `(?:${edge}|(?=${cjkNumber}))(?:(?:(?:between|from|zwischen|entre|de|von) )?(?<low>${numberSource})\\s?(?:-|–|—|to|and|or|bis|und|oder|a|y|o|à|et|ou|到|至|〜|~|から)\\s?)?(?<n>${numberSource})(?<more>\\+| or (?:more|less|fewer))?[ -]?${adjectives}(?<unit>${unitSource}|of (?:them|these|those))(?![\\p{Script=Latin}\\d])`,
   'giu',
 )
 /** "Word limit: 50", "length in words: at most 50". */
@@ -79,13 +79,35 @@ function statementFrom(segment: Segment, match: RegExpExecArray): Statement | un
   const unit = isOther || !segment.isAskedAt(match.index) ? undefined : unitOf(said, left)
   const count = numberOf(n)
   if (unit === undefined || count === undefined || count === 0) return undefined
+  if (isCountedOtherwise(unit, count, text)) return undefined
   const low = numberOf(least)
   if (low !== undefined && low < count) return toStatement(segment, unit, { min: low, max: count })
-  const bound = boundOf(left, right)
+  const bound = boundBeside(match.groups?.['more']) ?? boundOf(left, right)
   const isUnasked = bound === 'bare' && !isBareLimit({ segment, match, left, right })
   if (isUnasked) return undefined
   return toStatement(segment, unit, rangeOfBare(bound, unit, count, match[0]))
 }
+
+/** Tells whether a count is of sections between dividers, or of a name or a title. */
+function isCountedOtherwise(unit: string, count: number, text: string): boolean {
+  if (unit === 'paragraphs') return /divider|separat|asterisk/i.test(text)
+  const isName = unit === 'characters' && count < characters_min
+  return isName && !/[\p{Script=Han}\p{Script=Hiragana}]/u.test(text) && !ofAnswer.test(text)
+}
+
+/** A text of fewer characters is a name or a title, if the rule does not speak of answers. */
+const characters_min = 40
+const ofAnswer = /answer|repl|respon|message|tweet|post|text me/i
+
+/** "600+ words", "45 or less words". */
+function boundBeside(more: string | undefined): Bound | undefined {
+  if (more === undefined) return undefined
+  return /less|fewer/i.test(more) ? 'max' : 'min'
+}
+
+/** "Five sentences that begin with …", "ten words in capitals". */
+const ofSome =
+  /^(?: or \p{L}+)? (?:(?:in|with|of)(?: all| only)? (?:caps|capitals?|upper|lower|bold|italics?)|(?:that|which) (?:begin|start|end|contain|use|have)|(?:beginning|starting|ending) (?:with|in)|(?:with|by) ["'“⟦])/iu
 
 const answerNoun =
   /^\s*(?:answers?|repl|respon|summar|texts?|posts?|messages?|description|blurb|version|explanation|intro)/i
@@ -126,8 +148,9 @@ function isOfAPart(left: string, right: string): boolean {
     /(?<!(?:\d|one|two|three|four|five|six|single|few) )(?<!\p{L})(?:sentences?|bullets?|bullet points?|list items?)(?: (?!and\b|or\b|but\b|in\b|for\b|per\b|with a\b)\p{L}+){0,4}[\s(]*$/iu.test(
       left.slice(-60),
     ) ||
-    /^\s*(?:each|apiece)(?! (?:time|answer|reply|response|message))/i.test(right) ||
-    /^(?:[ -](?:old|away|per (?:minute|hour|day|page)|a (?:day|minute|page)|spacing|document|essay|story|article|novel|poem|letter word|limit (?:on|for) (?:my|our|the)))/i.test(
+    /^\s*(?:each|apiece)(?! (?:time|answer|reply|response|message)|,? always)/i.test(right) ||
+    ofSome.test(right) ||
+    /^(?:[ -](?:old|away|per (?:minute|hour|day|page)|a (?:day|minute|page)|spacing|document|essay|story|article|novel|poem|letter word|limit (?:on|for) (?:my|our|the)|of (?:an?|the|each|every|their) (?:\p{L}+'s|customer|user|client)))/iu.test(
       right,
     )
   )

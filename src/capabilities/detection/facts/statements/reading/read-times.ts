@@ -1,9 +1,11 @@
 import { boundOf, numberOf, numberSource, type Range, rangeOf } from '../vocabulary/amounts.ts'
 
 const times = new RegExp(
-  `(?<![\\p{L}])(?:(?<word>once|twice|thrice|einmal|zweimal|dreimal)|(?<n>${numberSource})[ -]?(?:times?|mal|veces|vez|fois|次|回))(?![\\p{Script=Latin}])`,
+  `(?<![\\p{L}])(?:(?<word>once|twice|thrice|einmal|zweimal|dreimal)|(?:(?<low>${numberSource})\\s?(?:to|-|–|or|bis|a|à)\\s?)?(?<n>${numberSource})[ -]?(?:times?|mal|veces|vez|fois|次|回))(?![\\p{Script=Latin}])`,
   'iu',
 )
+/** "No more than one ⟦0⟧ per text". */
+const limitBefore = new RegExp(`(?:more than|most|maximum of|max) (${numberSource})\\s*$`, 'iu')
 const valueOfTimes: Record<string, number> = {
   once: 1,
   twice: 2,
@@ -16,21 +18,22 @@ const valueOfTimes: Record<string, number> = {
 /** Reads how often a word is to be used: "at least once", "exactly three times". */
 export function countOf(text: string, isBefore = false): Range | undefined {
   const near = isBefore ? text : text.slice(0, 60)
+  const limit = isBefore ? numberOf(limitBefore.exec(near)?.[1] ?? '') : undefined
+  if (limit !== undefined) return { max: limit }
   const match = times.exec(near)
-  if (
-    match === null ||
-    (isBefore &&
-      !/^[\s,:]*(?:the |a |by )*(?:word |phrase )?$/i.test(
-        near.slice(match.index + match[0].length),
-      ))
-  )
-    return undefined
-  if (!isBefore && /[.;]/.test(near.slice(0, match.index))) return undefined
-  const count =
-    valueOfTimes[match.groups?.['word']?.toLowerCase() ?? ''] ?? numberOf(match.groups?.['n'] ?? '')
+  if (match === null) return undefined
+  const rest = near.slice(match.index + match[0].length)
+  const isBeside = isBefore
+    ? /^[\s,:]*(?:the |a |by )*(?:word |phrase )?$/i.test(rest)
+    : !/[.;]/.test(near.slice(0, match.index))
+  return isBeside ? rangeAround(match, near.slice(0, match.index), rest) : undefined
+}
+
+function rangeAround({ groups }: RegExpExecArray, left: string, right: string): Range | undefined {
+  const count = valueOfTimes[groups?.['word']?.toLowerCase() ?? ''] ?? numberOf(groups?.['n'] ?? '')
   if (count === undefined) return undefined
-  return rangeOf(
-    boundOf(near.slice(0, match.index), near.slice(match.index + match[0].length)),
-    count,
-  )
+  const low = numberOf(groups?.['low'] ?? '')
+  return low !== undefined && low < count
+    ? { min: low, max: count }
+    : rangeOf(boundOf(left, right), count)
 }

@@ -29,10 +29,10 @@ const joiner =
   '\\s*(?:,|/|;|、|(?:,\\s*)?(?:or|and|nor|oder|und|ou|et|ni|y|o|u|和|或者?|や|と|以及)(?: the (?:word|phrase))?)\\s*'
 const quotedList = new RegExp(`⟦\\d+⟧(?:${joiner}⟦\\d+⟧)*`, 'giu')
 const wordNoun =
-  '(?:words?|phrases?|terms?|expressions?|names?|brands?|adjectives?|adverbs?|sentences?|lines?|text|greeting|sign-?off|signature|tag|prefix|label|formula|motto|slogan|catchphrase|disclaimer|note|wort|wörter|begriffe?|ausdrücke?|ausdruck|namen?|satz|floskel|zeile|palabras?|expresi(?:ón|ones)|términos?|frase|línea|firma|mots?|expressions?|termes?|phrase|ligne|formule|词语?|单词|字眼|短语|这句话|这个词|単語|言葉|語|フレーズ|一文)'
+  '(?:words?|keywords?|phrases?|terms?|expressions?|names?|brands?|adjectives?|adverbs?|sentences?|lines?|text|greeting|sign-?off|signature|tag|prefix|label|formula|motto|slogan|catchphrase|disclaimer|note|wort|wörter|begriffe?|ausdrücke?|ausdruck|namen?|satz|floskel|zeile|palabras?|expresi(?:ón|ones)|términos?|frase|línea|firma|mots?|expressions?|termes?|phrase|ligne|formule|词语?|单词|字眼|短语|这句话|这个词|単語|言葉|語|フレーズ|一文)'
 /** "The word basically", "the words cheap and free". */
 const named =
-  /(?:(?<![\p{L}])(?:the|any of the|these|das|die|den|la|las|le|les|l') |^|[:,] )(?:words?|terms?|brands?|wort|wörter|palabras?|mots?):? (?!is\b|are\b|in\b|about\b|limit|count|that|for|or\b|of\b|per\b|each|only|max|at\b|and\b|long|choice|by\b|the\b|to\b|from\b|you\b|i\b|we\b|again|with)([\p{L}'-]{2,30}(?:(?:, | or | and | oder | und | ou | et | o | y )(?:the word )?[\p{L}'-]{2,30}){0,4})(?=[\s.,;!?)]|$)/giu
+  /(?:(?<![\p{L}])(?:the|any of the|these|das|die|den|la|las|le|les|l') |^|[:,] )(?:words?|keywords?|names?|terms?|brands?|wort|wörter|palabras?|mots?):? (?!is\b|are\b|in\b|about\b|limit|count|that|for|or\b|of\b|per\b|each|only|max|at\b|and\b|long|choice|by\b|the\b|to\b|from\b|you\b|i\b|we\b|again|with)([\p{L}'-]{2,30}(?:(?:, | or | and | oder | und | ou | et | o | y )(?:the word )?[\p{L}'-]{2,30}){0,4})(?=[\s.,;!?)]|$)/giu
 /** "Never say sorry or unfortunately". */
 const unsaid =
   /(?<![\p{L}])(?:never|don't|do not|stop|avoid|mustn't|must not) (?:say|saying|utter)(?: the)? (?!any|that|it\b|things?|much|more|so\b|no\b|yes\b|what|how|you\b|i\b|the\b|a\b|your|my\b|this|hello again|where|who|when|why|if)([\p{L}'-]{2,30}(?:(?:, | or | and )[\p{L}'-]{2,30}){0,3})(?=[.,;!?)]|$| in | again| any ?more| to )/giu
@@ -59,7 +59,7 @@ function groupsOf(segment: Segment): Group[] {
 
 /** "Banned words: cheap, free". */
 const bannedHead =
-  /(?:(?:banned|forbidden|prohibited|taboo|off-limits|never|avoid|not)(?: \p{L}+){0,3} (?:words?|terms?|phrases?)|(?:words?|terms?|phrases?)(?: \p{L}+){0,4} (?:avoid|never use|not use|banned|forbidden)|verbotene wörter|palabras prohibidas|mots interdits|禁用词|NGワード)(?: \p{L}+){0,2}\s*$/iu
+  /(?:(?:banned|forbidden|prohibited|taboo|off-limits|retired|never|avoid|not)(?: \p{L}+){0,3} (?:words?|terms?|phrases?)|(?:words?|terms?|phrases?)(?: \p{L}+){0,4} (?:avoid|never use|not use|banned|forbidden|retired|don't use)|verbotene wörter|palabras prohibidas|mots interdits|禁用词|NGワード)(?: \p{L}+){0,2}\s*$/iu
 
 function listed(segment: Segment): Group[] {
   const words = segment.text
@@ -88,7 +88,7 @@ function groupAt(
   return { phrases, left, right: text.slice(index + said.length), start: index, isQuoted }
 }
 
-const noun = `(?:(?:the|a|an|this|these|my|our|your|its|der|die|das|den|dem|la|las|el|le|les|l'|exact|single|following|same|closing|opening) ?){0,3}(?:${wordNoun})?[\\s:,(]*`
+const noun = `(?:(?:the|a|an|this|these|my|our|your|its|der|die|das|den|dem|la|las|el|le|les|l'|exactly|exact|single|following|same|closing|opening) ?){0,3}(?:${wordNoun}(?: of)?)?[\\s:,(]*`
 const startVerbs =
   '(?:start|begin|open|prefix|preface|precede|introduce|lead|kick off|greet|beginn|start|fang|eröffne|empiez|empez|comienz|comenz|inici|commenc|début)\\p{L}*'
 const endVerbs =
@@ -127,7 +127,7 @@ const requires = new RegExp(
 const requiresAfter =
   /^\s*(?:(?:must|should|has to|have to|needs to|need to|shall)(?: \p{L}+)? (?:appear|occur|be (?:in|used|mentioned|included|part))|を(?:必ず)?(?:入れ|使っ|含め)|という(?:言葉|単語)を(?:入れ|使っ|含め)|(?:muss|soll) .{0,30}(?:vorkommen|enthalten|stehen))/iu
 const forbidsAfter =
-  /^[\s,]*(?:(?:is|are|ist|sind|está|quedan?|est|sont|should|must|may|can|shall|will|darf|dürfen|soll|no debe|ne doit)?\s?(?:strictly |absolutely )?(?:forbidden|banned|prohibited|off[ -]limits|taboo|tabu|verboten|interdit\p{L}*|prohibid\p{L}*|vetad\p{L}*|not allowed|(?:never|not) (?:to be|be|appear|occur|used|said|written|welcome|wanted)|nicht|nie|pas|no )|bitte (?:nicht|nie|in kein)|[^.;⟦]{0,60}(?:never|stop|don't|do not|avoid|quit|drop)(?: ever)? (?:use|using|say|saying|write|writing)? ?(?:it|them|that|those|this)(?: word)?\b|out of (?:your|all|every|each|any|the)\b|[^.;⟦]{0,30}(?:nicht mehr|nie wieder|nie mehr|plus jamais|ne plus|nunca más)|(?:auf keinen fall|niemals|nie|nicht)\b|is out\b|are out\b|jamais|nunca|という?(?:言葉|単語|語)?(?:は|を|と)[^。]{0,8}(?:使わ|言わ|書か|禁止|避け)|(?:は|と)(?:使わ|言わ|書か|禁止|避け|NG)|を(?:使わ|言わ|書か|避け|一切使わ)|这个?(?:词|字)?(?:禁止|不要|不能)|(?:一词|这个词|二字)?(?:不要|不能|禁止|不许|请勿)(?:出现|使用|用|说|提)?)/iu
+  /^[\s,]*(?:(?:is|are|ist|sind|está|quedan?|est|sont|should|must|may|can|shall|will|darf|dürfen|soll|no debe|ne doit)?\s?(?:strictly |absolutely )?(?:forbidden|banned|prohibited|off[ -]limits|taboo|tabu|verboten|interdit\p{L}*|prohibid\p{L}*|vetad\p{L}*|not allowed|(?:never|not|(?:does|do)(?:n't| not)) (?:to be|be|appear|occur|used|said|written|welcome|wanted)|nicht|nie|pas|no )|bitte (?:nicht|nie|in kein)|[^.;⟦]{0,60}(?:never|stop|don't|do not|avoid|quit|drop)(?: ever)? (?:use|using|say|saying|write|writing)? ?(?:it|them|that|those|this)(?: word)?\b|out of (?:your|all|every|each|any|the)\b|[^.;⟦]{0,30}(?:nicht mehr|nie wieder|nie mehr|plus jamais|ne plus|nunca más)|(?:auf keinen fall|niemals|nie|nicht)\b|is out\b|are out\b|jamais|nunca|という?(?:言葉|単語|語)?(?:は|を|と)[^。]{0,8}(?:使わ|言わ|書か|禁止|避け)|(?:は|と)(?:使わ|言わ|書か|禁止|避け|NG)|を(?:使わ|言わ|書か|避け|一切使わ)|这个?(?:词|字)?(?:禁止|不要|不能)|(?:一词|这个词|二字)?(?:不要|不能|禁止|不许|请勿)(?:出现|使用|用|说|提)?)/iu
 
 function statementsOf(segment: Segment, group: Group): Statement[] {
   const { left, right, phrases } = group
@@ -196,15 +196,15 @@ function isWhole({ condition }: Segment, { left }: Group): boolean {
   return (
     (condition === undefined ||
       !/\b(?:questions?|messages? of mine|when i|if i)\b[^,;:]{0,40}$/i.test(left)) &&
-    !/(?:sentences?|lines?|paragraphs?|words|bullets?|points?|items?|commits?|names?) (?:that |which |must |should )?(?:start|begin|end)\p{L}*[^,]{0,20}$/iu.test(
+    !/(?:sentences?|lines?|paragraphs?|words|bullets?|points?|items?|commits?|names?|notes?|postscripts?|sections?|titles?|headings?|stanzas?|verses?) (?:that |which |must |should )?(?:start|begin|end)\p{L}*[^,]{0,20}$|(?:beginning|start|end) of (?:each|every|the|all|any) (?:section|paragraph|line|sentence|stanza|verse|part|item|bullet|note)/iu.test(
       left,
     )
   )
 }
 
 /** "Do not use it more than once", "do not use it twice". */
-function notMore({ min = 1 }: Range): Range {
-  return { max: min - 1 }
+function notMore({ min = 1, max = min - 1 }: Range): Range {
+  return { max }
 }
 
 function clauseBefore(left: string): string {
@@ -241,7 +241,11 @@ const banned =
 
 function isRequired({ holds, text }: Segment, { left, right, isQuoted }: Group): boolean {
   if (requiresAfter.test(right)) return true
-  if (!requires.test(left) || /\b(?:tool|function|command|file|field|instead of)\b/i.test(text))
+  if (
+    !requires.test(left) ||
+    isGiven.test(left) ||
+    /\b(?:tool|function|command|file|field|instead of)\b/i.test(text)
+  )
     return false
   if (nounBefore.test(left)) return true
   return (
@@ -253,6 +257,10 @@ function isRequired({ holds, text }: Segment, { left, right, isQuoted }: Group):
     (!/(?<![\p{L}])use[\s:]*$/iu.test(left) || /(?:in|per) (?:each|every|all)/i.test(text))
   )
 }
+
+/** A quoted text to work on: "complete the following sentence". */
+const isGiven =
+  /(?<!\p{L})(?:following|this|these) (?:\p{L}+ )?(?:sentences?|texts?|lines?|paragraphs?|quotes?|poems?|words)(?!\p{L})/iu
 
 function usesOf(segment: Segment, phrases: readonly string[], range: Range): Statement[] {
   return phrases.map((value) => ({

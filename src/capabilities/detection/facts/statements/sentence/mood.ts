@@ -4,17 +4,20 @@ const greetings =
 
 /** Removes greetings and fillers from the start of a text. */
 export function removeGreetings(text: string): string {
-  return text.trim().replace(greetings, '')
+  return text
+    .replace(/^[\s([]+/, '')
+    .trim()
+    .replace(greetings, '')
 }
 
 const verbs =
-  "answer|reply|respond|write|give|keep|use|make|put|add|include|avoid|(?:do not|don'?t|dont|never|always|only)\\b|stop|start|begin|open|end|finish|close|conclude|sign|stick|stay|switch|speak|talk|communicate|limit|restrict|confine|cap|explain|describe|tell|list|summari[sz]e|name|say|show|translate|draft|format|return|output|send|let|mention|leave|skip|drop|cut|shorten|compress|phrase|rewrite|rephrase|define|compare|suggest|recommend|create|generate|produce|provide|present|structure|split|spell|capitali[sz]e|lowercase|uppercase|shout|refrain|omit|exclude|hold|fit|continue|change|go|be|set|follow|ban|forbid|remove|replace|convert|turn|throw|work|pretend|act|address|call|wrap|need|want|prefix|append|introduce|sum|recap|state|express|refer|ensure|remember|try|do|help|quote|cite|recite|pick|choose|sketch|outline|invent|compose|number|render|stay away"
+  "answer|reply|have|contain|respond|write|give|keep|use|make|put|add|include|avoid|(?:do not|don'?t|dont|never|always|only)\\b|stop|start|begin|open|end|finish|close|conclude|sign|stick|stay|switch|speak|talk|communicate|limit|restrict|confine|cap|explain|describe|tell|list|summari[sz]e|name|say|show|translate|draft|format|return|output|send|let|mention|leave|skip|drop|cut|shorten|compress|phrase|rewrite|rephrase|define|compare|suggest|recommend|create|generate|produce|provide|present|structure|split|spell|capitali[sz]e|lowercase|uppercase|shout|refrain|omit|exclude|hold|fit|continue|change|go|be|set|follow|ban|forbid|remove|replace|convert|turn|throw|work|pretend|act|address|call|wrap|need|want|prefix|append|introduce|sum|recap|state|express|refer|ensure|remember|try|do|help|quote|cite|recite|pick|choose|sketch|outline|invent|compose|number|render|stay away"
 const germanVerbs =
   'antworte|antworten sie|schreibe?|schreiben sie|gib|geben sie|nenne?|sag|sagen? sie|erklär(?:e|s|en sie)?|beschreibe?|fasse?|verwende|verwenden sie|benutze?|nutze|vermeide?|formulier|formuliere|halte?|beende|beginne?|lass|verzichte|sprich|rede|übersetze?|erzähle?|liste|mach|beschränke?|stell|kein|keine|keinen|nur|ohne|maximal|höchstens|mindestens|genau|immer|nie|niemals|auf|in'
 const romanceVerbs =
   "responde|responda|contesta|contéstame|respóndeme|escribe|escriba|di|dime|da|dame|explica|explícame|describe|resume|resúmeme|usa|use|utiliza|evita|evite|termina|acaba|empieza|comienza|habla|háblame|cuéntame|mantén|limita|pon|haz|no|sin|solo|sólo|máximo|nunca|siempre|prohibido|en|réponds|répondez|écris|écrivez|donne|donnez|dis|explique|expliquez|décris|résume|utilise|utilisez|évite|évitez|termine|terminez|commence|commencez|parle|parlez|limite|limitez|fais|mets|ne|n'|sans|seulement|uniquement|maximum|toujours|jamais|pas|interdit|rédige|rispondi|rispondete|scrivi|parla|garde|raconte|cite|nomme|arrête"
 const asksFor =
-  "i(?:'d| would) (?:like|love|prefer|appreciate)|i(?:'m| am) (?:asking|going to ask)|i (?:want|need|prefer|expect|ask|insist|require)|we (?:continue|go on|switch|speak|write|talk|carry on|want|need|prefer|expect|ask|mustn't|must|can't|cannot|don't|do not|never|always)|(?:can|could|would|will) (?:you|u|we|i (?:get|have|please))|may i (?:have|get)|you(?:'ll| will| must| should| shall| have to| need to| are to|'re to| may not| can't| cannot| can only| only| don't| never| always| are (?:not|only))|let's|lets|make sure|be sure|see that|ensure|would you mind|i(?:'ll)? only (?:read|accept|want)|my (?:wish|request|rule|condition|only)|the (?:rules?|limit|format|ceiling)|this is how i want|quiero|necesito|me gustaría|prefiero|quisiera|te pido|podrías|puedes|je (?:veux|voudrais|préfère|souhaite|te demande|vous demande)|j'aimerais|peux-tu|pouvez-vous|pourrais-tu|tu (?:dois|peux)|vous devez|il faut|ich (?:möchte|will|hätte|brauche|bitte|wünsche)|kannst du|könntest du|könnten sie|können sie|du (?:sollst|darfst|musst)|wir (?:wollen|dürfen)"
+  "i(?:'d| would) (?:like|love|prefer|appreciate)|i(?:'m| am) (?:asking|going to ask)|i (?:want|need|prefer|expect|ask|insist|require|(?:don't|do not) want)|we (?:continue|go on|switch|speak|write|talk|carry on|want|need|prefer|expect|ask|mustn't|must|can't|cannot|don't|do not|never|always)|(?:can|could|would|will) (?:you|u|we|i (?:get|have|please))|may i (?:have|get)|you(?:'ll| will| must| should| shall| have to| need to| are to|'re to| may not| can't| cannot| can only| only| don't| never| always| are (?:not|only))|let's|lets|make sure|be sure|see that|ensure|would you mind|i(?:'ll)? only (?:read|accept|want)|my (?:wish|request|rule|condition|only)|the (?:rules?|limit|format|ceiling)|this is how i want|quiero|necesito|me gustaría|prefiero|quisiera|te pido|podrías|puedes|je (?:veux|voudrais|préfère|souhaite|te demande|vous demande)|j'aimerais|peux-tu|pouvez-vous|pourrais-tu|tu (?:dois|peux)|vous devez|il faut|ich (?:möchte|will|hätte|brauche|bitte|wünsche)|kannst du|könntest du|könnten sie|können sie|du (?:sollst|darfst|musst)|wir (?:wollen|dürfen)"
 
 const directive = new RegExp(
   `^(?:${verbs}|${germanVerbs}|${romanceVerbs}|${asksFor})(?![\\p{L}])`,
@@ -30,7 +33,7 @@ const question =
   /^(?:what(?!'?s? i (?:want|need|'d)| about)|who|whom|whose|where|why(?! (?:not|don't))|how(?! about)|which|is|are|am|was|were|does|did|has|have you|have they|had|should|shall|do (?:i|you|we|they|the|people|all|most)|can (?!you|u\b|we (?:keep|have|do)|i (?:get|have|please))|could (?!you|u\b|i (?:get|have)|we)|may i (?!have|get)|might|isn't|aren't|don't (?:you|they)|qué|quién|cómo|cuándo|cuánt\p{L}+|dónde|por qué|cuál|es (?:verdad|cierto)|est-ce|qu'est|pourquoi|comment|combien|quel\p{L}*|qui|où|quand|was|wer|wie|wo|warum|wann|wieso|weshalb|welche\p{L}*|kann man|darf man|ist|sind|hat|haben|gibt es)(?![\p{L}'])/iu
 
 const reported =
-  /(?<![\p{L}])(?:had to|used to|read (?:that|somewhere|about)|heard|wrote|wanted (?!you)|required|demanded|insisted|(?:asked|tol[d]) (?:me|us|him|her|them|for|everyone|people)|said|says|suggested (?:that )?i|stopped|allowed|once (?:wrote|said|had)|means|meant|mailed|complain\w*|my (?:\p{L}+ )?(?:boss|editor|teacher|professor|manager|client|mum|mom|dad|wife|husband|son|daughter|friend|colleague|doctor|lawyer|landlord|company)(?:'s)? (?:\p{L}+ )?(?:wants|needs|likes|loves|hates|says|said|prefers|insists|thinks|has|had|requires|tol[d]|asked|always|never)|(?:he|she|they|it|people|students|journalists|some) (?:\p{L}+ )?(?:wants?|needs?|like[sd]?|says?|said|prefers?|wrote|writes?|used?|had|has|have|require[sd]?|must|never|always|only)|there (?:is|was|are|were)|(?<=^|[,.] ?|and |but )i (?:always|never|usually|often|sometimes|mostly|only|have to|need to|must|had to|should|can only|try to)(?= (?!want|need|read|accept|like|understand|wish|use only))|in (?:my|our|his|her) (?:\p{L}+ )?(?:book|essay|poem|contract|class|school|company|language|family|country|job|office|exam|homework)|it's called|verlangte|wollte|sagte|schrieb|musste|hatte|wurde|früher|dijo|quería|exigía|pedía|tenía que|decía|disait|voulait|exigeait|devait|demandait|a dit|以前|曾经|规定|说过|要求(?:我|学生)|と言(?:い|った)|と書いて|昔)(?![\p{L}])/iu
+  /(?<![\p{L}])(?:had to|used to|read (?:that|somewhere|about)|heard|wrote|wanted (?!you)|required|demanded|insisted|(?:asked|tol[d]) (?:me|us|him|her|them|for|everyone|people)|said|says|suggested (?:that )?i|stopped|(?<!not )(?<!n't )allowed|once (?:wrote|said|had)|means|meant|mailed|complain\w*|my (?:\p{L}+ )?(?:boss|editor|teacher|professor|manager|client|mum|mom|dad|wife|husband|son|daughter|friend|colleague|doctor|lawyer|landlord|company)(?:'s)? (?:\p{L}+ )?(?:wants|needs|likes|loves|hates|says|said|prefers|insists|thinks|has|had|requires|tol[d]|asked|always|never)|(?:he|she|they|people|students|journalists|some) (?:\p{L}+ )?(?:wants?|needs?|like[sd]?|says?|said|prefers?|wrote|writes?|used?|had|has|have|require[sd]?|must|never|always|only)|there (?:is|was|are|were)|(?<=^|[,.] ?|and |but )i (?:always|never|usually|often|sometimes|mostly|only|have to|need to|must|had to|should|can only|try to)(?= (?!want|need|read|accept|like|understand|wish|use only))|in (?:my|our|his|her) (?:\p{L}+ )?(?:book|essay|poem|contract|class|school|company|language|family|country|job|office|exam|homework)|it's called|verlangte|wollte|sagte|schrieb|musste|hatte|wurde|früher|dijo|quería|exigía|pedía|tenía que|decía|disait|voulait|exigeait|devait|demandait|a dit|以前|曾经|规定|说过|要求(?:我|学生)|と言(?:い|った)|と書いて|昔)(?![\p{L}])/iu
 
 /** A request of a user, or something that the user tells or asks. */
 export function isDirective(part: string): boolean {
@@ -44,6 +47,14 @@ export function isQuestion(part: string): boolean {
   return question.test(removeGreetings(part)) || /(?:吗|呢|么|か|の)\s*[?？]?$/u.test(part.trim())
 }
 
+/** Tells whether a text says what must be: "your answer must …", "there should be …". */
+export function isDemand(text: string): boolean {
+  return demand.test(text)
+}
+
+const demand =
+  /(?<![\p{L}])(?:must|should|shall|have to|has to|needs? to|(?:is|are) to|may not|cannot|can't|can not|(?:are|is) (?:not|only|never) (?:allowed|permitted)|ought to)(?![\p{L}])/iu
+
 /** Tells whether a text reports what others said, wanted or did. */
 export function isReported(text: string): boolean {
   return reported.test(text)
@@ -54,7 +65,7 @@ function isCjkRequest(part: string): boolean {
 }
 
 const condition =
-  /(?<![\p{L}'])(?:if|when|whenever|unless|except|in case|depending|where|as soon as|after|before|once (?:you|the|all|i|we|each|it|they)|(?:final|first|last|opening|initial|second) (?:answer|reply|response|message|output|turn|step|line|sentence|paragraph)(?! (?:is|must|should|of every|of each))|(?:only |just |always )?for (?:(?:all|any|every|each) )?(?:\p{L}+ ){1,2}(?:questions?|topics?|requests?|matters?|issues?|tasks?)|(?:only|just) for (?!this|the rest|you\b|an?\b|one|two|three|\d|json|csv|capital|lower|upper|bullet|numbered|plain)|things for|questions (?:that|about|on|with|which)|e\.g|for example|for instance|such as|wenn|falls|sobald|außer|bei|si|cuando|salvo|excepto|quand|lorsque|sauf|para (?:las )?preguntas|pour (?:les|mes|tes|vos|des) questions|para (?:mis|las|tus) preguntas|für (?:meine |alle )?fragen|^(?:\p{L}+ ){1,2}(?:questions|topics|requests|stuff|matters|fragen)$)(?![\p{L}])|如果|要是|假如|的时候|时[,,]|除非|场合|(?<!もう)なら|質問には|のときは|時は|の場合/iu
+  /(?<![\p{L}'])(?:if|when|whenever|unless|except|in case|depending|otherwise|else(?= )|where|as soon as|after|before|once (?:you|the|all|i|we|each|it|they)|(?:final|first|last|opening|initial|second) (?:answer|reply|response|message|output|turn|step|line|sentence|paragraph)(?! (?:is|must|should|of every|of each))|(?:only |just |always )?for (?:(?:all|any|every|each) )?(?:\p{L}+ ){1,2}(?:questions?|topics?|requests?|matters?|issues?|tasks?)|(?:only|just) for (?!this|the rest|you\b|an?\b|one|two|three|\d|json|csv|capital|lower|upper|bullet|numbered|plain)|things for|(?:answers?|replies|reply|responses?) (?:(?:about|on|regarding|concerning)(?= (?!me|all)\p{L})|(?:to|for) (?:questions|requests|complaints|\p{L}+ (?:questions|requests)))|questions (?:that|about|on|with|which)|e\.g|for example|for instance|such as|wenn|falls|sobald|außer|bei|si|cuando|salvo|excepto|quand|lorsque|sauf|para (?:las )?preguntas|pour (?:les|mes|tes|vos|des) questions|para (?:mis|las|tus) preguntas|für (?:meine |alle )?fragen|^(?:\p{L}+ ){1,2}(?:questions|topics|requests|stuff|matters|fragen)$|^(?!all|your|every|each|the|any|my|our|short|long|these|future|house)(?:\p{L}+ ){1,2}(?:e-?mails|mails|letters|posts|articles|reports|notes|tickets|titles|summaries|ones|texts|messages|descriptions|captions|headlines|slogans)$)(?![\p{L}])|如果|要是|假如|的时候|时[,,]|除非|场合|(?<!もう)なら|質問には|のときは|時は|の場合/iu
 
 /** Words of wishes, which are not binding. */
 const hedge =
@@ -85,7 +96,7 @@ const otherThings =
 const kindsOfCode = '(?:git |inline |unit |python |new |source |internal )?'
 const aboutOther = new RegExp(
   [
-    `(?<![\\p{L}])(?:in|for|of|per|to|into|on|your|the|each|every|all|any|a)(?: (?:of|the|your|my|all|any|a|each|every|section)){0,2} ${kindsOfCode}(?:${otherTexts})`,
+    `(?<![\\p{L}])(?:in|for|of|per|to|into|on|writing|your|the|each|every|all|any|a)(?: (?:of|the|your|my|all|any|a|each|every|section)){0,2} ${kindsOfCode}(?:${otherTexts})`,
     `(?<![\\p{L}])(?:in|inside|for|of|per|to|into|each|every)(?: (?:of|the|your|my|all|any|a|each|every)){0,2} ${kindsOfCode}(?:${otherThings})`,
     `^(?:\\P{L}|the |all |your |each |every |any |a |keep |write )*${kindsOfCode}(?:${otherTexts}|${otherThings})`,
   ]

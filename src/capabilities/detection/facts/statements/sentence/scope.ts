@@ -17,12 +17,12 @@ const lastingWords: readonly string[] = [
   'from (?:now|here|this (?:point|moment|message|answer|reply|one)|today|then|the (?:next|first|very first)(?: \\p{L}+)?)(?: (?:on|onwards?|forward|out))?',
   '(?:starting|beginning)(?: from| with| in)? (?:now|today|this|your next|the next|here)',
   'as (?:of|from) (?:now|today|this)|effective immediately|going forward|moving forward|hereafter|in (?:the )?future|for the future|in all that follows|that follow',
-  `(?:every|each|all|any|what(?:ever))(?: (?!question|time|part|word|line|bullet)\\p{L}+){0,5} ${answers}`,
+  `(?:every|each|all|any|what(?:ever))(?: (?!question|time|part|word|line|bullet|(?:in|of|for|to) (?:your|the|this|my) (?:(?:entire|whole|next) )?(?:answer|reply|response|message|output|text)(?!\\p{L}))\\p{L}+){0,5} ${answers}`,
   `(?:every|each|per) (?:answer|reply|response|message|msg|post|text|e?-?mail|turn|time)`,
   `(?:your|ur|the|our|upcoming|future|following|further|later|subsequent) (?:answers|replies|responses|messages|msgs|posts|texts|(?:e-?)?mails|outputs?|turns|corrections|summaries)`,
   `^(?:please |pls )?(?:answers|replies|responses|messages) `,
   `(?:everything|anything|all|what(?:ever)) (?:that )?you (?:say|write|send|answer|output|post|produce)`,
-  `everything in this ${talk}|(?:keep|write|make|do|need|want|give me|put|answer|say) everything`,
+  `everything in this ${talk}|^everything (?:as|in|with)|(?:keep|write|make|do|need|want|give me|put|answer|say) everything`,
   '(?:all|any|every|each)(?: of)?(?: (?:my|the|further|future|following|upcoming))? questions?|(?:all|everything|what(?:ever)) i ask',
   `(?:for|in|during|throughout|within|over|across) (?:the |all )?(?:rest|entire|entirety|whole|remainder|duration|length|course)?(?: of)? ?(?:of )?(?:this|our|the|my)(?: (?:entire|whole|complete|full))? ${talk}`,
   `(?:this|our|the) (?:entire|whole|complete|full) ${talk}`,
@@ -114,7 +114,7 @@ export function readEvent(text: string): string | undefined {
 const untilWords =
   /(?<!\p{L})(?:until|till|til|as long as|while|bis|solange|hasta que|mientras|jusqu'à ce que?|tant que)\s([^,.;:!?()]{3,80})/iu
 const indefinite =
-  /^(?:further notice|i (?:say|tell|ask|write)|tol[d]|otherwise|we(?:'re| are)? (?:done|finish|talk|chat|speak|work|write|are talking)|the end|you hear|auf weiteres|ich|wir|yo |te |je |nous |on |nuevo|nouvel|we)/i
+  /^(?!we(?:'re| are) (?:on|at|in|doing|still)(?! (?:here|this chat)))(?:further notice|i (?:say|tell|ask|write)|tol[d]|otherwise|we(?:'re| are)? (?:done|finish|talk|chat|speak|work|write|are talking)|the end|you hear|auf weiteres|ich|wir|yo |te |je |nous |on |nuevo|nouvel|we)/i
 const emptyWords = new Set(
   'the and that this have has had are was were been its you your our his her their for with from will ist sind hat der die das ein eine que los las les des est fini over done'.split(
     ' ',
@@ -128,7 +128,7 @@ export function withoutEvent(text: string): string {
 
 /** Reports that the work is finished. */
 const completed =
-  /(?<![\p{L}])(?:i(?:'m| am)|we(?:'re| are)|it(?:'s| is)|that's|all) (?:\p{L}+ )?(?:done|finished|over|ready|sent|submitted|there|home|back)(?![\p{L}])|(?<![\p{L}])(?:made it|got it done|fertig|geschafft|terminé|fini|listo|terminado|ya está)(?![\p{L}])|完成了|结束了|好了|終わりました|できました/iu
+  /(?<![\p{L}])(?:i(?:'m| am)|we(?:'re| are)|it(?:'s| is)|that's|all) (?:\p{L}+ )?(?:done|finished|over|ready|sent|submitted|there|home|back)(?![\p{L}])|(?<![\p{L}])(?:\p{L}{3,} (?:are|is) (?:done|finished|over)|made it|got it done|fertig|geschafft|terminé|fini|listo|terminado|ya está)(?![\p{L}])|完成了|结束了|好了|終わりました|できました/iu
 
 /** Tells whether a message may report the event: it has one of its words, or says that all is done. */
 export function reportsEvent(until: string, text: string): boolean {

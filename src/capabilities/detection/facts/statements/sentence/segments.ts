@@ -1,24 +1,11 @@
 import { BoundedCache } from '../../../../../kernel/bounded-cache.ts'
 import { proseOf, sentencesOf } from '../../../../provenance/text/index.ts'
-import {
-  conditionOf,
-  isAboutWork,
-  isDirective,
-  isHedged,
-  isQuestion,
-  isReported,
-  removeGreetings,
-} from './mood.ts'
+import { askedIn } from './asked.ts'
+import { conditionOf, isDirective, isQuestion } from './mood.ts'
+import { ownWordsOf } from './own-words.ts'
 import { type MaskedText, maskQuotes, phrasesIn, unmaskQuotes } from './quotes.ts'
-import {
-  changesRules,
-  extendsRules,
-  isLasting,
-  isOneTurn,
-  readEvent,
-  type Scope,
-  withoutEvent,
-} from './scope.ts'
+import { changesRules, extendsRules, isLasting, isOneTurn, readEvent, type Scope } from './scope.ts'
+import { type Products, productsOf } from './subject.ts'
 
 /** A part of a sentence in which rules are read, with what the sentence says about them. */
 export type Segment = Scope & {
@@ -50,8 +37,10 @@ const sentences_max = 1_024
 
 /** Splits a message into sentences and segments. */
 export function readSentences(text: string, role: 'system' | 'user'): Sentence[] {
-  const masked = maskQuotes(proseOf(text))
-  const setting = { role, isBrief: role === 'user' && brief.test(text.trim()) }
+  const said = ownWordsOf(proseOf(text), role)
+  const masked = maskQuotes(said)
+  const isBrief = role === 'user' && brief.test(text.trim())
+  const setting = { role, isBrief, products: productsOf(said, role) }
   const found: Sentence[] = []
   let before: Carried = { isLasting: false, head: '', text: '' }
   for (const raw of sentencesOf(masked.text).flatMap(splitCjk)) {
@@ -81,14 +70,14 @@ const forbidding =
 
 /** A user who assigns a role gives rules for the whole conversation. */
 const brief =
-  /^(?:you are|you're|act as|pretend|imagine you|let's play|du bist|eres|tu es|你是|あなたは)/i
+  /^(?:you are|you're|act as|pretend|imagine you|let's play|play an? |(?:talk|speak|write|reply) (?:to me )?like |du bist|eres|tu es|你是|あなたは)/i
 
 type Carried = { isLasting: boolean; head: string; text: string; condition?: string }
 
 /** A sentence about the topic of the previous sentence: "Leave them out." */
 const pointsBack =
   /^(?:so |and |please |pls |but |just )*(?:leave|(?:don't|do not|never) (?:use|output|include|write|send|add)|avoid|skip|drop|stop using|keep)\b.{0,12}\b(?:them|it|those|that|any|none)\b|^(?:use )?none\b/i
-type Setting = { role: 'system' | 'user'; isBrief: boolean; before: Carried }
+type Setting = { role: 'system' | 'user'; isBrief: boolean; products: Products; before: Carried }
 
 function splitCjk(sentence: string): string[] {
   return /[\p{Script=Han}\p{Script=Hiragana}]/u.test(sentence)
@@ -103,8 +92,15 @@ function splitCjk(sentence: string): string[] {
 const known = new BoundedCache<string, Sentence>(sentences_max)
 
 function sentenceOf(raw: string, masked: MaskedText, setting: Setting): Sentence {
-  const { role, isBrief, before } = setting
-  const around = [role, isBrief, before.isLasting, before.head, before.condition ?? '']
+  const { role, isBrief, products, before } = setting
+  const around = [
+    role,
+    isBrief,
+    [...products].join(' '),
+    before.isLasting,
+    before.head,
+    before.condition ?? '',
+  ]
   const text = pointsBack.test(raw) ? before.text : ''
   const key = [...around, text, raw, ...phrasesIn(raw, masked.written)].join('\n')
   const found = known.get(key) ?? toSentence(raw, masked, setting)
@@ -112,7 +108,11 @@ function sentenceOf(raw: string, masked: MaskedText, setting: Setting): Sentence
   return found
 }
 
-function toSentence(raw: string, masked: MaskedText, { role, isBrief, before }: Setting): Sentence {
+function toSentence(
+  raw: string,
+  masked: MaskedText,
+  { role, isBrief, products, before }: Setting,
+): Sentence {
   const written = unmaskQuotes(raw, masked)
   const phrases = phrasesUsed(`${before.text} ${raw}`, masked.phrases)
   const whole = pointsBack.test(raw) ? `${before.text.replace(/[.!?]$/, '')}, ${raw}` : raw
@@ -121,6 +121,7 @@ function toSentence(raw: string, masked: MaskedText, { role, isBrief, before }: 
     .replace(/[’`]/g, "'")
     .replace(/\u2024/g, ' ')
     .replace(/never,? ever/gi, 'never')
+    .replace(/(?:^|\s)\(?(?:[a-h]|\d{1,2}|i{1,3}|iv|v)\) (?=\p{L})/giu, '; ')
     .replace(/[  ]/g, ' ')
   const isAlways = isLasting(plain)
   const isOnce = isOneTurn(plain)
@@ -148,12 +149,12 @@ function toSentence(raw: string, masked: MaskedText, { role, isBrief, before }: 
       holds: event.until === undefined ? holds : 'always',
       ...event,
       ...(condition !== undefined && { condition }),
-      isAskedAt: askedIn(text, { ...head, condition, role, isAlways }),
+      isAskedAt: askedIn(text, { ...head, condition, role, isAlways, products }),
     }
     head.text = closes ? text : before.head
     if (closes) {
       head.condition = condition
-      head.isAsked ||= isDirective(text)
+      head.isAsked ||= isDirective(text) || head.condition !== undefined
     }
     return segment
   })
@@ -180,40 +181,4 @@ function splitSegments(sentence: string): { text: string; closes: boolean }[] {
     if (text !== '') found.push({ text, closes: /[:：>→]/.test(parts[at + 1] ?? '') })
   }
   return found
-}
-
-/** Returns the part of a text around a position, between commas. */
-function partAt(text: string, start: number): string {
-  const end = text.indexOf(',', start)
-  return text.slice(text.lastIndexOf(',', start - 1) + 1, end === -1 ? undefined : end)
-}
-
-function askedIn(
-  text: string,
-  { isAsked, condition, role, isAlways }: Head & { role: 'system' | 'user'; isAlways: boolean },
-): (start: number) => boolean {
-  const isWork = isAboutWork(withoutEvent(text))
-  if (isWork) return () => false
-  if (role === 'system') return (start) => !isHedged(partAt(text, start))
-  const isMain = !isQuestion(text)
-  const isRule = condition !== undefined && /\b(?:gets?|must|should|always|needs?)\b/i.test(text)
-  const asksMain = isMain && (isAsked || isRule || isDirective(text))
-  return (start) => {
-    if (
-      isReported(
-        text
-          .slice(0, start)
-          .split(/,(?! (?:dass|daß|that|que?\b|qu'))| so | because | since /)
-          .at(-1) ?? '',
-      )
-    )
-      return false
-    if (asksMain) return true
-    const part = removeGreetings(text.slice(text.lastIndexOf(',', start - 1) + 1))
-    return isQuestion(text) && !text.includes(',')
-      ? /^(?:in|en|mit|auf|with)\s(?:just |only |at most |max |under |exactly |no more than )?(?:\d|one|two|three|four|five|six|ten|twenty|fifty|a single|an? (?:word|sentence)|zwei|drei|einem|dos|tres|una|deux|trois|une)(?![\p{L}])[^,]{0,30}\?$/iu.test(
-          text.slice(text.slice(0, start).search(/\S+\s*$/)),
-        )
-      : (isAlways && isMain) || (!isQuestion(part) && isDirective(part))
-  }
 }

@@ -102,7 +102,7 @@ const before: readonly (readonly [
 const after: readonly (readonly [bound: 'max' | 'min' | 'exact' | 'about', words: string])[] = [
   [
     'max',
-    '(?:\\(?(?:at (?:the )?)?(?:most|max(?:imum|imal)?)\\b|tops\\b|(?:is|are) (?:plenty|enough|all (?:i|you) (?:need|get))|or (?:less|fewer|under|below|shorter)|and not (?:one|a \\p{L}+) more|(?:is|as|are|being) (?:the|my|your|a|an) (?:absolute )?(?:ceiling|limit|max(?:imum)?|cap|most|upper)|(?:limit|cap|ceiling|max)\\b|not more|no[ ]more|and no[ ]more|never more|höchstens|maximal|oder weniger|nicht mehr|como (?:máximo|mucho)|(?:de )?máximo|máx|o menos|no más|y no más|au (?:plus|maximum)|maximum|max|ou moins|pas plus|grand maximum)',
+    '(?:\\(?(?:at (?:the (?:very )?)?)?(?:most|max(?:imum|imal)?)\\b|tops\\b|(?:is|are) (?:plenty|enough|all (?:i|you) (?:need|get))|or (?:less|fewer|under|below|shorter)|and not (?:one|a \\p{L}+) more|(?:is|as|are|being) (?:the|my|your|a|an) (?:absolute )?(?:ceiling|limit|max(?:imum)?|cap|most|upper)|(?:limit|cap|ceiling|max)\\b|not more|no[ ]more|and no[ ]more|never more|höchstens|maximal|oder weniger|nicht mehr|como (?:máximo|mucho)|(?:de )?máximo|máx|o menos|no más|y no más|au (?:plus|maximum)|maximum|max|ou moins|pas plus|grand maximum)',
   ],
   ['max', '(?:字|句|行)?(?:以内|以下|之内|内|为限|封顶|まで|が上限)|を(?:超え|越え)(?:ない|ず)'],
   [
@@ -135,11 +135,11 @@ function isLatin(words: string): boolean {
 
 /** "Answers longer than 40 words get cut off." */
 const tooLong =
-  /(?:answers?|repl(?:y|ies)|responses?|anything|everything|texts?|messages?) (?:(?:that|which) (?:is|are) |with |of )?(?:longer|more|over|above|beyond)(?: than)?[\s(]*$/i
+  /(?:answers|replies|responses|messages|texts|(?:an|any|every|each|no|the|your) (?:answer|reply|response|text|message)|anything|everything) (?:(?:that|which) (?:is|are) |with |of )?(?:longer|more|over|above|beyond)(?: than)?[\s(]*$/i
 const noMoreNoLess =
   /^[\s,(]*(?:no|not|never) (?:more|less|fewer)(?:,| and| or) (?:no|not|never)? ?(?:less|fewer|more)/i
 const negated =
-  /(?<![\p{L}])(?:no|not|never|without|nor|neither|don't|do not|mustn't|can't|avoid|nicht|nie|kein\p{L}*|no|nunca|sin|ne|pas|jamais|sans)(?: [\p{L},]+){0,6}\s*$/iu
+  /(?<![\p{L}])(?:no|not|never|without|nor|neither|don't|do not|mustn't|can't|avoid|nicht|nie|kein\p{L}*|no|nunca|sin|ne|pas|jamais|sans)(?: (?!and\b|y\b|und\b|et\b|but\b|or\b)\p{L}+){0,6}\s*$/iu
 
 /** The bound around a number; `bare` without one. */
 export type Bound = 'max' | 'min' | 'below' | 'above' | 'exact' | 'about' | 'bare'

@@ -1,0 +1,159 @@
+/** Words that the assistant is asked to write: "a story", "a letter", and its name. */
+export type Products = ReadonlySet<string>
+
+/**
+ * The subject of a clause: the assistant and its answers (`own`), others (`other`), a request
+ * without a subject (`request`), or unknown (`none`).
+ */
+export type Subject = 'own' | 'other' | 'request' | 'none'
+
+/** Returns whom the clause at a position speaks of, by its subject and verb. */
+export function subjectAt(text: string, start: number, products: Products): Subject {
+  const left = text.slice(0, start)
+  if (told.test(left) || contained.test(left) || embedded.test(left)) return 'other'
+  const { last, clauses } = clausesOf(left)
+  for (const { said, rest, isComma } of clauses.flatMap(predicateOf)) {
+    if (said === undefined) return 'request'
+    const isNew = isComma && request.test(last) && !limits.test(rest)
+    return isNew ? 'none' : subjectOf(said, products)
+  }
+  if (clauses.some(({ clause }) => imperative.test(clause))) return 'request'
+  if (isBare(last)) return topicSubject(text.slice(start), products)
+  const thing = ofThing.exec(last)?.[1]
+  return thing !== undefined && subjectOf(thing, products) === 'other' ? 'other' : 'none'
+}
+
+/** "Text on the cake up to …": a part of something else. */
+const ofThing =
+  /^\s*(?:(?:the|an?|each|every) )?(?!no\b|not\b|only|max|at\b|up\b|in\b|all\b|from|instead)\p{L}+ (?:on|in|of) (?:the|an?|each|every) (?!form|style|shape|manner|format)(\p{L}+)(?=\s)/iu
+
+/** A clause, and how it is joined with the clause before and with the last one. */
+type Clause = { clause: string; isJoined: boolean; isComma: boolean }
+
+/** Splits the words before a position into clauses, the nearest first. */
+function clausesOf(left: string): { last: string; clauses: Clause[] } {
+  const parts = (left.split(strongBoundary).at(-1) ?? '').split(boundary)
+  const isComma = parts.length > 1 && !/\p{L}/u.test(parts.at(-2) ?? '')
+  const clauses = parts.flatMap((clause, at) => {
+    const isJoined = at > 0 && /\p{L}/u.test(parts[at - 1] ?? '')
+    return at % 2 === 0 ? [{ clause, isJoined, isComma: isComma && at < parts.length - 1 }] : []
+  })
+  return { last: parts.at(-1) ?? '', clauses: clauses.reverse() }
+}
+
+type Predicate = { said?: string; rest: string; isComma: boolean }
+
+/**
+ * Returns the subject and predicate of a clause. A request that "and" joins with a clause before has
+ * its subject there: "students answer briefly and never use …".
+ */
+function predicateOf({ clause, isJoined, isComma }: Clause): Predicate[] {
+  const found = predicate.exec(clause)
+  if (found === null) return imperative.test(clause) && !isJoined ? [{ rest: '', isComma }] : []
+  const said = clause.slice(0, found.index).trim()
+  return said === '' ? [] : [{ said, rest: clause.slice(found.index), isComma }]
+}
+
+/** Tells whether words only introduce a topic: "the word", "any", "use of". */
+function isBare(words: string): boolean {
+  return /^\s*(?:(?:the|an?|any|all|your|use of|no|please|also|keywords?|words?|terms?|phrases?|letters?|names?|expressions?|exact)(?:\s+|$))*$/i.test(
+    words,
+  )
+}
+
+/** Returns whom a clause speaks of whose subject is the topic: "emojis must not be used in ads". */
+function topicSubject(rest: string, products: Products): Subject {
+  const found = ofTopic.exec(rest)
+  if (found === null) return 'none'
+  const place =
+    /(?<!\p{L})(?:in|on|within|inside|by) (?:(?:the|your|my|our|any|each|every|all|an?|this|of|these|those|entire|whole|final|single) )*(\p{L}+)/iu.exec(
+      rest.slice(found[0].length),
+    )
+  return place === null ? 'own' : subjectOf(place[1] ?? '', products)
+}
+
+const ofTopic =
+  /^(?:⟦\d+⟧|[\p{L}\p{N}'-]+)(?:,? (?:(?:and|or) )?(?:⟦\d+⟧|(?!must|should)[\p{L}'-]+)){0,4}? (?:(?:must|should|shall|may|can)(?:n't| not| never)?|cannot|can't|ha(?:s|ve) to|needs? to|(?:is|are) (?:to be|(?:not|never) (?:to be|allowed|permitted|welcome|wanted|used)|forbidden|banned|prohibited))(?!\p{L})/iu
+
+/** A clause after a comma that is a new request: "I read on a watch, no tables please". */
+const request =
+  /^\s*(?:please|pls|no|not|without|max|at most|in|only|just|so|never|bitte|keine?)?(?:\s|$)/i
+/** Words of a clause whose list goes on: "posts have no links, no emojis". */
+const limits =
+  /(?<!\p{L})(?:no|not|never|without|only|max|at most|more than|under|\d+)(?!\p{L})|n't/iu
+const strongBoundary =
+  /[;:.!?()…。；：]|\s[–—-]+\s|(?<!\p{L})(?:so|because|since|then|deshalb|also)(?!\p{L})/iu
+const boundary =
+  /([,，、](?: (?:and|but|or|und|aber|et|mais|y|pero)(?!\p{L}))?|(?<!\p{L})(?:and|but|or|und|aber|y|e|et|mais|pero)(?!\p{L}))/iu
+
+/** Verbs that have a subject before them. */
+const predicate =
+  /(?<![\p{L}'])(?:(?:must|should|shall|may|might|can|could|will|would|cannot)(?:n't| not)?|(?<=\p{L}s )(?<!(?<!\p{L})(?:always|this|us|plus|less|unless|yes|thus|its|please|these|those|answers|replies|pls|thanks|cheers|is|as|was|has|does) )(?:carry|have|contain|use|end|start|begin|exceed|include|take|get|avoid|answer|reply|respond|write|speak|send|submit|type|never|always)(?= )|can't|won't|shan't|(?:does|did|is|are|was|were|has|have|had)(?:n't| not)?|(?<!^)(?:do not|don't|need|needs|ought|(?:always|never|only)(?= (?!this|plus|unless|as\b)\p{L}{3,}s(?!\p{L}))|(?<!that |which |who )(?:end|start|begin|close|use|write|contain|include|say|respond|speak|avoid|finishe|consist|get|come|arrive)s))(?![\p{L}'])/iu
+/** Starts of clauses without a subject. */
+const imperative =
+  /^\s*(?:please |pls |just |also |then |now |ok |but |always |never |do |don't |not )*(?:use|write|give|keep|make|put|add|include|avoid|answer|reply|respond|start|begin|open|end|finish|close|speak|stick|limit|return|output|sign|mention|say|format|leave|skip|create|explain|list|summari[sz]e|tell me|refrain)(?!\p{L})/iu
+/** "Tell users to …", "remind the customer that …": the assistant passes it on. */
+const told =
+  /(?<!\p{L})(?:tell|ask|remind|instruct|inform|advise|urge|warn|order|teach|require|invite|request)(?:s|ing)? (?!you\b|me (?:any|no|the|a)\b|me\b|yourself\b|for\b|any|no\b|if\b|questions?\b)(?:\p{L}+['’]?\p{L}* ){1,5}?(?:(?:never|not) )?(?:to|that|how|about)(?!\p{L})|(?<!\p{L})(?:make|get|let|have) (?!you\b|it\b|me\b|us\b|sure\b|every|each|all\b|any|the\b|your|an?\b|no\b)(?:\p{L}+ ){1,3}(?:to )?(?:answer|reply|respond|write|speak|talk)(?!\p{L})/iu
+/** "A prompt that tells a bot to …", "a letter saying that he must …". */
+const contained =
+  /(?<!\p{L})(?:a|an|the|some|my|our|new|this|that) (?:\p{L}+ ){0,3}?\p{L}+ (?:that|which|who) (?:says|said|tells|told|asks|states|reads|forbids|bans|explains|requires|makes|lets)(?!\p{L})|(?<!\p{L})(?:saying|telling|stating|reading|asking|explaining|reminding)(?: \p{L}+){0,3} (?:that|to|not to)(?!\p{L})/iu
+/** "Explain why legal documents avoid …". */
+const embedded =
+  /(?<!\p{L})(?:explain|describe|discuss|tell me|say|show|know|wonder|understand|ask|guess)(?: me| us)? (?:why|whether|if)(?!\p{L})[^,;:]*$/iu
+
+function subjectOf(said: string, products: Products): Subject {
+  if (/⟦\d+⟧/.test(said) || silent.test(said)) return 'none'
+  const bare = said.replace(lead, '').trim()
+  if (bare === '') return 'none'
+  const [head = ''] = bare.split(
+    /(?<!\p{L})(?:of|for|to|in|on|at|from|with|without|about|that|which|who|by|you|i|we|longer|shorter|over|under|von|für|de|du|des|del|para|pour|dans)(?!\p{L})/iu,
+  )
+  const word =
+    head
+      .trim()
+      .split(/\s+/)
+      .at(-1)
+      ?.toLowerCase()
+      .replace(/['’]s$/, '') ?? ''
+  if (word === '') return 'none'
+  if (word === 'it') return products.size > 0 ? 'own' : 'other'
+  if (own.test(word) || products.has(stemOf(word))) return 'own'
+  return /^\p{L}/u.test(word) ? 'other' : 'none'
+}
+
+/** Subjects that say nothing: a wish of the user, a place holder, the topic itself. */
+const silent =
+  /(?:^|\s)(?:no|ne|non|que|i|we|here|it's|that's|what|let|let's|who|how|where|ich|wir|yo|je|nous|on|es|il)$/iu
+const lead =
+  /^(?:(?:and|but|so|also|please|ok|okay|now|then|remember|note|because|since|as|that|from now on|again|well|oh|hey|hi|hello|always|never|only|if possible)(?!\p{L})\s*)+/iu
+
+/** Words for the assistant, its answers, their parts and their form. */
+const own =
+  /^(?:you|u|your|yours|this|that|these|those|there|all|each|every|both|any|none|nothing|everything|anything|whatever|one|ones|du|sie|tu|vous|usted|vos|answers?|repl(?:y|ies)|responses?|messages?|msgs?|texts?|outputs?|turns?|corrections?|completions?|wording|language|languages|tone|style|formats?|formatting|length|lengths|size|limit|limits|maximum|minimum|max|min|count|cap|ceiling|number|total|rule|rules|words?|sentences?|phrases?|terms?|names?|expressions?|characters?|letters?|lines?|paragraphs?|bullets?|points?|items?|lists?|headings?|headers?|links?|urls?|tables?|code|markdown|html|json|emojis?|emoticons?|digits?|numbers?|figures?|bold|italics?|caps|capitals?|case|lowercase|uppercase|punctuation|marks?|commas?|dots?|dashes?|hyphens?|quotes?|questions?|exclamations?|signs?|symbols?|greeting|greetings|opening|openings|ending|endings|signature|sign-?off|beginning|start|end|conversation|chat|session|talk|writing|prose|english|german|french|spanish|content|contractions?|antwort(?:en)?|nachricht(?:en)?|texte?|respuestas?|mensajes?|réponses?|sätze?|wörter|palabras|frases|mots|phrases|word|line|sentence|part|parts|section|sections|verbosity|brevity|version|result|things)$/i
+
+/**
+ * Returns the words of a message that name what the assistant writes, and its name. Only a system
+ * text calls the assistant a bot.
+ */
+export function productsOf(text: string, role: 'system' | 'user'): Products {
+  const found = new Set<string>()
+  if (role === 'system') for (const name of assistant) found.add(stemOf(name))
+  for (const [, words = ''] of text.matchAll(asked)) {
+    for (const word of words.toLowerCase().match(/\p{L}{3,}/gu) ?? []) found.add(stemOf(word))
+  }
+  for (const [, name = ''] of text.matchAll(named)) {
+    found.add(stemOf(name.toLowerCase().split(' ').at(-1) ?? ''))
+  }
+  return found
+}
+
+const asked =
+  /(?<!\p{L})(?:write|create|make|compose|draft|generate|produce|come up with|prepare|design|give|want|send|develop|build|craft|tell|invent|provide|rewrite|elaborate|turn|expand|convert|summari[sz]e|continue|complete|schreibe?|verfasse?|escribe|rédige[zs]?|écris)(?!\p{L})([^.!?;:\n]{1,120}?)(?=[.!?;:\n]|$| (?:of|for|to|about|between|with|that|who|which|in|on|by|from|where|describing|explaining|saying|using)(?!\p{L}))/giu
+const assistant = ['assistant', 'bot', 'chatbot', 'agent', 'ai', 'model', 'persona', 'character']
+const named =
+  /(?:you are|you're|play|be|your name is|called|named|act as|pretend to be|role of) (?:now )?((?:an?|the) (?:\p{L}+[ -]){0,3}?\p{L}+(?= (?:of|for|who|that|at|in|on|with|from)|\W*[.,;!(]|$)|(?!an? |the )\p{L}[\p{L}-]+)/gimu
+
+function stemOf(word: string): string {
+  return word.replace(/(?:ies|ie|y)$/, 'i').replace(/(?:es|s|e)$/, '')
+}
