@@ -15,10 +15,6 @@ const defects = new Set(['Error', 'TypeError', 'RangeError', 'ReferenceError', '
 // Makes buffers count like other memory. Otherwise V8 marks the whole heap after every 64 MB of
 // buffers, which took a third of the CPU at the edge, where bodies and frames are buffers.
 setFlagsFromString('--external-memory-accounted-in-global-limit')
-// Garbage may grow to 40 % of what lives before it is collected. By default it may grow to three times
-// as much: a worker under load had 860 MB of which 200 lived. The price is below what was measurable.
-setFlagsFromString('--heap-growing-percent=40')
-
 // Keeps compiled modules beside the sources: a start takes half the processor time. A folder that
 // several users can write to, such as Node's default, would run what another user puts there. In a
 // read-only installation, Node does without. NODE_COMPILE_CACHE overrides the folder.
@@ -27,6 +23,10 @@ enableCompileCache({ directory: fileURLToPath(new URL('../.cache/compiled', impo
 // Imported now, because only modules that are imported later are kept.
 const { parseCommandLine } = await import('./roles/index.ts')
 const { name, run } = parseCommandLine(process.argv.slice(2))
+// Garbage may grow to 40 % of what lives before it is collected, by default to about three times as
+// much: a worker under load had 770 MB of which 200 lived. In a proxy little lives, so that it would
+// collect all the time.
+if (name === 'worker') setFlagsFromString('--heap-growing-percent=40')
 process.exitCode = await run(stopSignal()).catch(report)
 await new Promise((resolve) => process.stdout.write('', resolve))
 process.exit()

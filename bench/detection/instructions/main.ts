@@ -11,6 +11,7 @@ export function printInstructions(file: string, hasErrors: boolean): void {
   const scores = scoreConversations(readConversations(file))
   console.log(`${scores.conversations} conversations`)
   console.log(lineOf('all', scores.all))
+  console.log(lineOf('medium or above', scores.medium))
   for (const name of ['scopes', 'styles', 'languages', 'kinds'] as const) printTable(name, scores)
   if (!hasErrors) return
   console.log('\n## errors')

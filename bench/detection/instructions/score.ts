@@ -21,6 +21,8 @@ type ScoreError = {
 export type Scores = {
   conversations: number
   all: Tally
+  /** Findings of medium severity or above only. */
+  medium: Tally
   kinds: ReadonlyMap<string, Tally>
   scopes: ReadonlyMap<string, Tally>
   styles: ReadonlyMap<string, Tally>
@@ -34,6 +36,7 @@ const settings = defaultDetectionSettings()
 export function scoreConversations(conversations: readonly LabelledConversation[]): Scores {
   const groups = { kinds: new Map(), scopes: new Map(), styles: new Map(), languages: new Map() }
   const all: Tally = { found: 0, missed: 0, wrong: 0 }
+  const medium: Tally = { found: 0, missed: 0, wrong: 0 }
   const errors: ScoreError[] = []
   const count = (one: Judged, { style, lang }: LabelledConversation) => {
     const tallies = [
@@ -44,16 +47,18 @@ export function scoreConversations(conversations: readonly LabelledConversation[
       tallyOf(groups.languages, lang),
     ]
     for (const tally of tallies) tally[one.result]++
+    if (one.is_medium) medium[one.result]++
+    else if (one.result !== 'wrong') medium.missed++
   }
   for (const conversation of conversations) {
     for (const one of judge(conversation)) {
       count(one, conversation)
       if (one.result === 'found') continue
-      const { result: error, ...rest } = one
+      const { result: error, is_medium: _, ...rest } = one
       errors.push({ id: conversation.id, error, ...rest })
     }
   }
-  return { conversations: conversations.length, all, ...groups, errors }
+  return { conversations: conversations.length, all, medium, ...groups, errors }
 }
 
 function tallyOf(tallies: Map<string, Tally>, key: string): Tally {
@@ -64,6 +69,8 @@ function tallyOf(tallies: Map<string, Tally>, key: string): Tally {
 
 type Judged = {
   result: keyof Tally
+  /** Whether a finding of at least medium severity is meant. */
+  is_medium: boolean
   kind: string
   scope: string
   text: string
@@ -79,7 +86,8 @@ function judge(conversation: LabelledConversation): Judged[] {
     const hits = found.filter((finding) => isSame(finding, label, conversation))
     for (const hit of hits) matched.add(hit)
     const { kind, scope, text } = label
-    return [{ result: hits.length > 0 ? 'found' : 'missed', kind, scope, text }]
+    const result = hits.length > 0 ? 'found' : 'missed'
+    return [{ result, is_medium: hits.some(isMedium), kind, scope, text }]
   })
   const wrong = found.filter((finding) => !matched.has(finding))
   return [...judged, ...wrong.map((finding) => toWrong(finding, conversation))]
@@ -89,11 +97,16 @@ function toWrong(finding: FindingDraft, conversation: LabelledConversation): Jud
   const label = conversation.constraints.find((one) => isSame(finding, one, conversation))
   return {
     result: 'wrong',
+    is_medium: isMedium(finding),
     kind: label?.kind ?? kindsOf(finding)[0] ?? slotOf(finding),
     scope: label?.scope ?? 'no instruction',
     text: textOf(finding, 'original_context'),
     violation: textOf(finding, 'violation'),
   }
+}
+
+function isMedium({ severity }: FindingDraft): boolean {
+  return severity !== 'info' && severity !== 'low'
 }
 
 function findBroken(conversation: LabelledConversation): FindingDraft[] {

@@ -33,7 +33,7 @@ export type DetectionWork = CacheBounds & {
  */
 export const defaultDetectionWork: DetectionWork = {
   poll_ms: 250,
-  claim_tasks_max: 32,
+  claim_tasks_max: 16,
   batch_ms_max: 1_000,
   lease_ms: 30_000,
   rest_ms: 500,

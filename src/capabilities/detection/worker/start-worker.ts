@@ -31,8 +31,6 @@ import type { HistoryCache } from './task-history.ts'
 /** Due tasks counted for the gauge; the gauge stops at this number. */
 const maxCountedDue = 10_000
 
-/** The longest rest after analysing a large task, so that other tasks do not wait longer. */
-const maxLoopRestMs = 2_000
 /**
  * Analyses tasks as they become due, until it is stopped. Several processes can run it: each claims
  * some tasks under a lease. The tasks of a killed process are due again when its lease expires.
@@ -54,10 +52,12 @@ export function startWorker(ports: WorkPorts & { metrics: Metrics }): { stop(): 
       const took_ms = performance.now() - start_ms
       ports.meters.busy.inc(took_ms / 1_000)
       cache.dropIdle(ports.clock.now_ms())
-      const rest_ms = (took_ms * (1 - settings.busy_share)) / settings.busy_share
+      // After a large task the others do not wait longer than after a full batch.
+      const busy_ms = Math.min(took_ms, settings.batch_ms_max)
+      const rest_ms = (busy_ms * (1 - settings.busy_share)) / settings.busy_share
       if (done === 'idle') await waker.wait(settings.poll_ms, stopping.signal)
       else if (done === 'failed') await sleep(settings.retry_ms, stopping.signal)
-      else await sleep(Math.min(rest_ms, maxLoopRestMs), stopping.signal)
+      else await sleep(rest_ms, stopping.signal)
     }
   }
   const ended = loop()

@@ -200,7 +200,7 @@ describe('a known value', () => {
     ],
     ['stated within a question', 'Can I move booking AN-3318?', 'What is your booking code?'],
   ])('is asked for again: %s', (_what, first, then) => {
-    expect(foundBy(lostContext, run(first, then))).toMatchObject([{ severity: 'medium' }])
+    expect(foundBy(lostContext, run(first, then))).toMatchObject([{ severity: 'low' }])
   })
 
   test.each([
@@ -237,6 +237,30 @@ const again = (said: string, look: Record<string, unknown>, then: string, asks: 
     .assistant('It is active.')
     .user(then)
     .assistant(asks)
+
+test.each(['It is 77120.', 'I already told you!', 'I told you that at the start.'])(
+  'an answered question is of medium severity if the user says it again: %s',
+  (reply) => {
+    const run = again('Order 77120 is broken', { id: '77120' }, 'ok', 'What is your order number?')
+    expect(foundBy(lostContext, run)).toMatchObject([{ severity: 'low' }])
+    expect(foundBy(lostContext, run.user(reply).assistant('Thanks.'))).toMatchObject([
+      { severity: 'medium' },
+    ])
+  },
+)
+
+test('a rule that no answer kept is of low severity, since nothing was lost', () => {
+  const [rule, wrong] = [
+    'Answer in at most two sentences.',
+    'One is so. Two is so. Three is so. Four is so.',
+  ]
+  expect(foundBy(lostContext, answered(rule, wrong, `And so. ${wrong}`))).toMatchObject([
+    { severity: 'low', evidence: { kept_before: 0 } },
+  ])
+  expect(foundBy(lostContext, answered(rule, 'One.', wrong))).toMatchObject([
+    { severity: 'medium', evidence: { kept_before: 1 } },
+  ])
+})
 
 describe('a value that the user gave and the agent used', () => {
   test.each([
@@ -286,7 +310,7 @@ describe('a value that the user gave and the agent used', () => {
     ['我的订单 A-9912', { q: 1 }, '好', '请提供您的订单号。'],
   ])('is asked for again: %s', (said, look, then, asks) => {
     expect(foundBy(lostContext, again(said, look, then, asks))).toMatchObject([
-      { severity: 'medium', type: 'lost_context' },
+      { severity: 'low', type: 'lost_context' },
     ])
   })
 

@@ -38,7 +38,7 @@ export const lostContext: Detector<typeof settings> = {
   name: 'lost_context',
   kind: 'context',
   types: ['lost_context'],
-  version: 3,
+  version: 4,
   needs: ['texts', 'history'],
   settings,
   detect(run, { confidence_min }, budget, prior) {
@@ -60,6 +60,8 @@ export const lostContext: Detector<typeof settings> = {
 type RuleCourse = {
   rule: MemoryEntry
   broken: { answer: Answer; breach: Breach }[]
+  /** Checkable answers that kept the rule before one broke it. */
+  kept_before: number
   /** True if the last checkable answer kept the rule. */
   isKept: boolean
 }
@@ -78,14 +80,19 @@ function coursesOf(
       const key = `${rule.place.observation_id} ${rule.slot} ${rule.value}`
       const breach = checkRuleOnce(run, rule, answer, key)
       if (breach === 'not judged') continue
-      const course = courses.get(key) ?? { rule, broken: [], isKept: true }
-      // A forbidden tool call cannot be undone by a later answer.
-      course.isKept = breach === undefined && rule.kind !== 'tool'
-      if (breach !== undefined) course.broken.push({ answer, breach })
+      const course = courses.get(key) ?? { rule, broken: [], kept_before: 0, isKept: true }
+      note(course, answer, breach)
       courses.set(key, course)
     }
   }
   return courses
+}
+
+function note(course: RuleCourse, answer: Answer, breach: Breach | undefined): void {
+  // A forbidden tool call cannot be undone by a later answer.
+  course.isKept = breach === undefined && course.rule.kind !== 'tool'
+  if (breach !== undefined) course.broken.push({ answer, breach })
+  else if (course.broken.length === 0) course.kept_before += 1
 }
 
 /** Tells whether a rule applies to an answer. */
@@ -165,7 +172,7 @@ function toFindings(run: TaskRun, course: RuleCourse, confidence_min: number): F
   return [
     toContextDraft(run, {
       type: 'lost_context',
-      severity: severityOf(rule),
+      severity: severityOf(course),
       topic: `${rule.slot}=${rule.value}`,
       summary: `${first.breach.violation} The ${rule.role} had said: ${rule.quote}`,
       original_context: rule.quote,
@@ -182,6 +189,7 @@ function toFindings(run: TaskRun, course: RuleCourse, confidence_min: number): F
         expected: rule.value,
         said_by: rule.role,
         said_in_task: rule.task_id,
+        kept_before: course.kept_before,
         answer: first.answer.message.text.slice(0, answer_chars_max),
       },
     }),
@@ -190,7 +198,8 @@ function toFindings(run: TaskRun, course: RuleCourse, confidence_min: number): F
 
 const answer_chars_max = 300
 
-function severityOf({ kind, holds }: MemoryEntry): Severity {
-  if (kind === 'tool') return 'high'
-  return holds === 'turn' ? 'low' : 'medium'
+/** A rule that no answer kept may be none, or none for these answers: nothing was lost. */
+function severityOf({ rule, kept_before }: RuleCourse): Severity {
+  if (rule.kind === 'tool') return 'high'
+  return rule.holds === 'turn' || kept_before === 0 ? 'low' : 'medium'
 }

@@ -35,6 +35,8 @@ type AnsweredQuestion = {
   known: KnownAnswer
   /** True if the agent had asked before; false if the user had said it unasked. */
   was_asked: boolean
+  /** True if the user then says it again, or says that it was said. */
+  is_said_again: boolean
 }
 
 /** Returns the already answered questions of all dialogues of a run, each once. */
@@ -115,8 +117,22 @@ function findAnswered(
   const known = fact ?? (reply !== undefined && isLater(reading, reply, answer) ? reply : undefined)
   if (known === undefined || isReopened(reading, { known, answer, question })) return undefined
   const was_asked = [question.words, ...question.keys].some((key) => asked.has(key))
-  return { answer, question, known, was_asked }
+  return { answer, question, known, was_asked, is_said_again: isSaidAgain(reading, answer, known) }
 }
+
+function isSaidAgain(
+  { dialogue }: DialogueReading,
+  { message }: Answer,
+  known: KnownAnswer,
+): boolean {
+  const at = dialogue.messages.indexOf(message)
+  const reply = dialogue.messages.slice(at + 1).find(({ role }) => role === 'user')
+  if (at === -1 || reply === undefined) return false
+  return mentions(reply.text, known.value) || complaint.test(reply.text)
+}
+
+const complaint =
+  /\b(?:already|told you|as i (?:said|wrote)|like i said|bereits|schon gesagt|déjà|ya (?:te|se|le|lo)? ?(?:lo )?dij)|刚才|说过|さっき|既に/i
 
 /** Tells whether the sentence of a question was found as another question. */
 function isFound({ found }: DialogueReading, answer: Answer, { sentence }: Question): boolean {
@@ -240,16 +256,19 @@ const agreement = new Set(
 const evasive =
   /\b(?:don't|do not|not sure|no idea|later|skip|unknown|can't|cannot|won't|rather not|wait|hold on|help|nothing|continue|go on|whatever|any|maybe|weiß nicht|egal|keine ahnung)\b/i
 
-/** Creates the finding of an answered question, which costs the user a turn. */
+/**
+ * Creates the finding of an answered question, which costs the user a turn. It is of medium severity if
+ * the agent itself had asked before, or if the user says it again.
+ */
 export function toQuestionDraft(
   run: TaskRun,
   type: 'lost_context' | 'repeated_question',
-  { answer, question, known }: AnsweredQuestion,
+  { answer, question, known, was_asked, is_said_again }: AnsweredQuestion,
 ): FindingDraft {
   const isElsewhere = known.task_id !== run.task_id
   return toContextDraft(run, {
     type,
-    severity: 'medium',
+    severity: was_asked || is_said_again ? 'medium' : 'low',
     topic: `question:${question.words}`,
     summary: `The agent asks "${question.sentence}"; the user had said: ${known.quote}`,
     original_context: known.quote,
