@@ -26,12 +26,18 @@ export const soakOnlyFiles: Readonly<Record<string, string>> = {
  */
 export const rotatingFiles: Readonly<Record<string, string>> = {
   'test/e2e/add-a-kind.test.ts': 'the kinds of the product in test/contract',
+  'test/e2e/agent-sessions.test.ts': 'test/api/call-links.test.ts, access-task-rules.test.ts',
   'test/e2e/archive-round-trip.test.ts': 'test/api/archive.test.ts, test/contract/archive.test.ts',
   'test/e2e/audit-outage.test.ts':
     'test/contract/audit-refusal-spool.test.ts, audit-read-journal.test.ts',
   'test/e2e/audit-sinks.test.ts': 'test/contract/audit-verify.test.ts, test/api/audit.test.ts',
   'test/e2e/certification.test.ts': 'test/api/release-certification.test.ts',
+  'test/e2e/console-conditions.test.ts': 'console.test.ts',
+  'test/e2e/console-operations.test.ts': 'console.test.ts, test/api of each action',
+  'test/e2e/console-rights.test.ts': 'console.test.ts, test/api/isolation-matrix.test.ts',
+  'test/e2e/console-zones.test.ts': 'console/src/app/zone-time.test.ts, console.test.ts',
   'test/e2e/doctor.test.ts': 'test/api/onboarding-report.test.ts',
+  'test/e2e/events.test.ts': 'test/api/events.test.ts',
   'test/e2e/feedback-page.test.ts': 'test/api/feedback-browser.test.ts',
   'test/e2e/first-minutes.test.ts': 'test/api/sample-run.test.ts, all-role.test.ts',
   'test/e2e/incident-event-rule.test.ts': 'test/contract/incident-events.test.ts',
@@ -41,6 +47,7 @@ export const rotatingFiles: Readonly<Record<string, string>> = {
   'test/e2e/kills-hot-window.test.ts': 'test/contract/hot-window.test.ts',
   'test/e2e/onboarding.test.ts': 'test/api/onboarding-scenario.test.ts, onboarding-report.test.ts',
   'test/e2e/operator-restore.test.ts': 'test/contract/upgrade.test.ts, project-grants.test.ts',
+  'test/e2e/rules-apply.test.ts': 'src/cli/rules, test/api/incident-rules.test.ts',
   'test/e2e/start-refused.test.ts': 'all-role.test.ts: an impossible start',
   'test/e2e/start-stopped.test.ts': 'all-role.test.ts: Ctrl-C',
   'test/e2e/store-routing.test.ts':
