@@ -1,7 +1,13 @@
 import { describe, expect, test } from 'vitest'
 import { scoreRuns } from '../../bench/detection/score-runs.ts'
 import { rowsOf, stepOfMessage } from '../../bench/detection/service-runs.ts'
-import { reconstruct } from '../../src/capabilities/detection/reconstruction/index.ts'
+import { runDetectors } from '../../src/capabilities/detection/analyse/run-detectors.ts'
+import {
+  createReconstruction,
+  reconstruct,
+} from '../../src/capabilities/detection/reconstruction/index.ts'
+import { defaultDetectionSettings } from '../../src/capabilities/detection/settings/detector-settings.ts'
+import { quarterOf } from '../support/suite/budget.ts'
 import { serviceRuns, serviceScore } from './service-section.ts'
 
 describe('runs of customer-service agents', () => {
@@ -18,6 +24,21 @@ describe('runs of customer-service agents', () => {
         run.id,
       ).toHaveLength(results.length)
       expect(stepOfMessage(run, run.messages.length - 1)).toBe(answers.length - 1)
+    }
+  })
+
+  test('that grow call by call end with the findings of the whole run', () => {
+    const settings = defaultDetectionSettings()
+    const about = { project_id: '', task_id: '', conversation_id: '' }
+    for (const run of quarterOf(serviceRuns())) {
+      const rows = rowsOf(run)
+      const growing = createReconstruction(about)
+      for (const row of rows) {
+        growing.add([row])
+        runDetectors(growing.run(), settings)
+      }
+      const { findings } = runDetectors(growing.run(), settings)
+      expect(findings, run.id).toEqual(runDetectors(reconstruct(rows, about), settings).findings)
     }
   })
 

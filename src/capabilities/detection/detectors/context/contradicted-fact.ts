@@ -38,12 +38,11 @@ export const contradictedFact: Detector<typeof settings> = {
       const used = new Set([...courses.values()].map(({ wrong }) => wrong[0]?.answer.step.index))
       const slips = dialogue.answers
         .filter(({ step }) => step.tools.length > 0 && !used.has(step.index))
-        .flatMap((answer) => {
-          budget.spend(answer.at + run.tools.length)
-          return findSlips(run, answer.step, dialogue.messages.slice(0, answer.at))
+        .flatMap((answer) =>
+          findSlips(run, dialogue, answer, budget)
             .slice(0, 1)
-            .map((slip) => toSlipFinding(run, answer, slip))
-        })
+            .map((slip) => toSlipFinding(run, answer, slip)),
+        )
       const turns = findTurns(run, dialogue, budget)
       return [
         ...[...courses.values()].flatMap((course) => toFindings(run, course)),

@@ -1,9 +1,11 @@
 import { mentions, readToldSlots, sentencesOf } from '../../../provenance/text/index.ts'
+import type { WorkBudget } from '../../contract.ts'
 import type { Message, Step, TaskRun, ToolUse } from '../../reconstruction/index.ts'
-import { remember } from '../remember.ts'
+import { remember, rememberFor } from '../remember.ts'
 import { readValue } from '../statements/values.ts'
 import { effectOfTool } from '../tools/tool-effect.ts'
 import { argumentsOf } from '../tools/tool-words.ts'
+import { type Answer, contextOf, type Dialogue } from './dialogues.ts'
 
 /** An argument of a call that differs from what the user had said. */
 export type Slip = { use: ToolUse; key: string; value: string; said: Message; quote: string }
@@ -11,11 +13,25 @@ export type Slip = { use: ToolUse; key: string; value: string; said: Message; qu
 /** An argument, the user's messages before its call, and all other texts before it. */
 type Argument = { key: string; value: string; said: readonly Message[]; other: readonly string[] }
 
+const slipsByStep = rememberFor<Step, Slip[]>()
+
 /**
- * Finds arguments of a step's calls that the user had rejected or replaced, or that differ from the
+ * Finds arguments of an answer's calls that the user had rejected or replaced, or that differ from the
  * only value of their kind that the user gave, where no other text has them.
  */
-export function findSlips(run: TaskRun, step: Step, before: readonly Message[]): Slip[] {
+export function findSlips(
+  run: TaskRun,
+  dialogue: Dialogue,
+  { step, at }: Answer,
+  budget: WorkBudget,
+): Slip[] {
+  return slipsByStep(step, contextOf(run, dialogue, { step, at }), () => {
+    budget.spend(at + run.tools.length)
+    return readSlips(run, step, dialogue.messages.slice(0, at))
+  })
+}
+
+function readSlips(run: TaskRun, step: Step, before: readonly Message[]): Slip[] {
   const said = before.filter(({ role, is_harness }) => role === 'user' && is_harness !== true)
   if (said.length === 0) return []
   const other = before.filter(({ role }) => role !== 'user').map(({ text }) => text)

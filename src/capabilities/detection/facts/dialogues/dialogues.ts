@@ -13,6 +13,7 @@ import type {
   Thread,
 } from '../../reconstruction/index.ts'
 import { placeOf } from '../finding-parts.ts'
+import { remember } from '../remember.ts'
 import { readStatements, slotAndValue } from '../statements/read-statements.ts'
 import { lifts, type Release } from '../statements/releases.ts'
 import { reportsEvent } from '../statements/sentence/scope.ts'
@@ -50,6 +51,31 @@ const dialoguesByRun = new WeakMap<
   TaskRun,
   { prior: ContextMemory | undefined; value: Dialogues }
 >()
+
+/**
+ * What a fact about a step depends on that is read from the messages before it and from the tools
+ * until then, for `rememberFor`: these messages, and how many results are known.
+ */
+export function contextOf(
+  run: TaskRun,
+  { messages }: Dialogue,
+  { step, at }: Pick<Answer, 'step' | 'at'>,
+): readonly unknown[] {
+  return [messages[0], messages[at - 1], at, step.tools.length, resultsUntil(run)[step.index]]
+}
+
+/** Known results of tools until each step. */
+const resultsUntil = remember(({ steps, tools }: TaskRun) => {
+  const known = new Map<number | null, number>()
+  for (const { step, result } of tools) {
+    if (result !== null) known.set(step, (known.get(step) ?? 0) + 1)
+  }
+  let results = 0
+  return steps.map(({ index }) => {
+    results += known.get(index) ?? 0
+    return results
+  })
+})
 
 /**
  * Returns the statements of system and user that are still valid after a task, including those of

@@ -11,10 +11,10 @@ import type { FindingDraft, Severity, WorkBudget } from '../../contract.ts'
 import type { Message, Step, TaskRun, ToolUse } from '../../reconstruction/index.ts'
 import { toContextDraft } from '../drafts.ts'
 import { placeOf, placesOfUses } from '../finding-parts.ts'
-import { remember } from '../remember.ts'
+import { remember, rememberFor } from '../remember.ts'
 import { effectOfTool } from '../tools/tool-effect.ts'
 import { argumentsOf, wordsOfTool } from '../tools/tool-words.ts'
-import { type Dialogue, readDialogues } from './dialogues.ts'
+import { contextOf, readDialogues } from './dialogues.ts'
 
 /** A call against what the user had asked for. */
 type LostNeed = { said: Message; quote: string; violation: string; severity: Severity }
@@ -27,17 +27,26 @@ type CallInDialogue = { run: TaskRun; use: ToolUse; before: readonly Message[] }
  * another; and calls that the user had forbidden.
  */
 export function findLostNeeds(run: TaskRun, budget: WorkBudget): FindingDraft[] {
-  return readDialogues(run).dialogues.flatMap((dialogue) =>
-    run.tools.flatMap((use) => {
+  return readDialogues(run).dialogues.flatMap((dialogue) => {
+    const placeOfStep = new Map<number | null, number>()
+    for (const [at, { step }] of dialogue.messages.entries()) {
+      if (!placeOfStep.has(step)) placeOfStep.set(step, at)
+    }
+    return run.tools.flatMap((use) => {
       const step = run.steps[use.step ?? -1]
       if (step === undefined || use.thread !== dialogue.thread.index || !isChoice(use)) return []
-      const call = { run, use, before: messagesBefore(dialogue, step) }
-      budget.spend(call.before.length * 4)
-      const lost = findForbidden(call) ?? findWrongOption(call)
-      return lost === undefined ? [] : [toDraft(call, step, lost)]
-    }),
-  )
+      const at = placeOfStep.get(step.index) ?? 0
+      const lost = lostByUse(use, contextOf(run, dialogue, { step, at }), () => {
+        budget.spend(at * 4)
+        const call = { run, use, before: dialogue.messages.slice(0, at) }
+        return findForbidden(call) ?? findWrongOption(call)
+      })
+      return lost === undefined ? [] : [toDraft(run, use, step, lost)]
+    })
+  })
 }
+
+const lostByUse = rememberFor<ToolUse, LostNeed | undefined>()
 
 function isChoice(use: ToolUse): boolean {
   return use.fault === null && (effectOfTool(use) === 'changes' || choosing.test(use.name))
@@ -45,11 +54,6 @@ function isChoice(use: ToolUse): boolean {
 
 /** Names of calls that choose, without a known verb: “besichtigung”, “appointment”. */
 const choosing = /^(?:appointment|callback|hold|besichtigung|termin|buch\w*|reserv\w*|reserva\w*)$/i
-
-function messagesBefore({ messages }: Dialogue, step: Step): readonly Message[] {
-  const at = messages.findIndex((message) => message.step === step.index)
-  return at === -1 ? [] : messages.slice(0, at)
-}
 
 function findForbidden({ use, before }: CallInDialogue): LostNeed | undefined {
   const words = wordsOfTool(use.name)
@@ -227,7 +231,7 @@ function isAgreed(
 const loosening =
   /\b(?:pay more|doesn't matter|never mind|after all|anyway|even so|whatever it costs|egal)\b/i
 
-function toDraft({ run, use }: CallInDialogue, step: Step, lost: LostNeed): FindingDraft {
+function toDraft(run: TaskRun, use: ToolUse, step: Step, lost: LostNeed): FindingDraft {
   const { said, quote, violation, severity } = lost
   const call = run.calls[said.call]
   const [place = placeOf(run.calls[step.call] ?? { trace_id: '', observation_id: '' })] =
