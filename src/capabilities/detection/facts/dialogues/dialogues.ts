@@ -53,8 +53,8 @@ const dialoguesByRun = new WeakMap<
 >()
 
 /**
- * What a fact about a step depends on that is read from the messages before it and from the tools
- * until then, for `rememberFor`: these messages, and how many results are known.
+ * Returns the dependencies, for `rememberFor`, of a fact that is read from the messages before a step and
+ * the tools until then: these messages, and the number of known results.
  */
 export function contextOf(
   run: TaskRun,

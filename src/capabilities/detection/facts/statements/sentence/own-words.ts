@@ -14,7 +14,7 @@ export function ownWordsOf(text: string, role: 'system' | 'user'): string {
 const referred =
   /(?<!\p{L})(?<!\b(?:you|answers?|replies|i|we)(?: \p{L}+)? )(?:says|reads|states|demands|for reference|for context|which you (?:explain|enforce|apply|check)|(?:about|explain|enforce|check) [^.:]*(?:code|policy|rules|terms|regulations|guide))\s*$/iu
 
-/** Removes what marks set apart: quoted lines, triple quotes, tags of documents, rules of dashes. */
+/** Removes parts that marks separate: lines and blocks in quotes, tagged documents, parts between dashes. */
 function withoutMarked(text: string): string {
   return text
     .replace(/^[ \t]*>.*$/gm, '')

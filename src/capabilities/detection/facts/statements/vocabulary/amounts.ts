@@ -150,7 +150,7 @@ export function boundOf(left: string, right: string): Bound {
   const said = afterPatterns.find(([, pattern]) => pattern.test(right))?.[0]
   const [bound, pattern] = beforePatterns.find(([, one]) => one.test(near)) ?? []
   if (said === 'max' || said === 'min') {
-    // "exactly two, no more, no less".
+    // Both bounds are named: an exact number.
     return noMoreNoLess.test(right) ? 'exact' : said
   }
   const isNegated = pattern !== undefined && negated.test(near.slice(0, near.search(pattern)))
