@@ -66,10 +66,11 @@ function findRejected({ value, said }: Argument): Said | undefined {
         !one.endsWith('?') &&
         ((isName && rejects(one, value)) || isReplaced(one, day, said.slice(0, at))),
     )
+    if (quote === undefined) continue
     const isSaidAgain = said
       .slice(at + 1)
-      .some(({ text }) => mentions(text, value) || daysOf(text).includes(day))
-    if (quote !== undefined && !isSaidAgain) return { said: message, quote }
+      .some((later) => mentions(later.text, value) || daysIn(later).includes(day))
+    if (!isSaidAgain) return { said: message, quote }
   }
   return undefined
 }
@@ -90,8 +91,10 @@ function isReplaced(quote: string, day: number, before: readonly Message[]): boo
   if (day === 0 || !correcting.test(quote)) return false
   const told = daysOf(quote.replace(/\bnot (?:on )?the \d{1,2}\w*/gi, ' '))
   if (told.length !== 1 || told.includes(day)) return false
-  return before.some(({ text }) => daysOf(text).includes(day))
+  return before.some((message) => daysIn(message).includes(day))
 }
+
+const daysIn = remember(({ text }: Message) => daysOf(text))
 
 function daysOf(text: string): number[] {
   const named = [...text.matchAll(/\b(\d{1,2})(?:st|nd|rd|th|\.(?= \p{Lu}))/gu)].map(([, day]) =>
