@@ -3,16 +3,22 @@ import type { Step, TaskRun } from '../reconstruction/index.ts'
 import { readLaterResults } from './course/seen-texts.ts'
 
 /**
- * Returns whether a later result of a tool has a value, which the agent had not given it: what the
- * tool confirms was not invented.
+ * Returns whether a later result of a tool has a value of an answer, which the agent had not given it: what
+ * the tool confirms was not invented. The later results are read for the first value.
  */
 export function findConfirmed(run: TaskRun, step: Step): (value: CheckedValue) => boolean {
-  const later = readLaterResults(run, step)
-  if (later.results.length === 0) return () => false
+  let confirmed: ReadonlySet<number> | undefined
+  return ({ at: [start] }) => {
+    confirmed ??= startsOfConfirmed(run, step)
+    return confirmed.has(start)
+  }
+}
+
+function startsOfConfirmed(run: TaskRun, step: Step): ReadonlySet<number> {
+  const { results, asked } = readLaterResults(run, step)
+  if (results.length === 0) return new Set()
   const answer = step.text ?? ''
-  const asked = startsOfSeen(answer, later.asked)
-  const starts = startsOfSeen(answer, later.results)
-  return ({ at: [start] }) => starts.has(start) && !asked.has(start)
+  return startsOfSeen(answer, results).difference(startsOfSeen(answer, asked))
 }
 
 function startsOfSeen(answer: string, texts: readonly { source: string; text: string }[]) {

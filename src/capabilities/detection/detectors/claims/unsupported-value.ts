@@ -222,11 +222,11 @@ function toFinding(
   if (place === undefined) return []
   const { values, found, total } = answer
   const grounds: Grounds = { ...answer, share_min }
-  const shown = findConfirmed(run, step)
-  const rated = values.map((value) => ({
-    value,
-    severity: shown(value) ? ('low' as const) : severityOfValue(value, grounds),
-  }))
+  const isConfirmed = findConfirmed(run, step)
+  const rated = values.map((value) => {
+    const severity = severityOfValue(value, grounds)
+    return { value, severity: severity === 'medium' && isConfirmed(value) ? 'low' : severity }
+  })
   const ranks = rated.map(({ severity }) => severities.indexOf(severity))
   const severity = severities[Math.max(...ranks)] ?? 'low'
   const worst = rated.filter((one) => one.severity === severity).map((one) => one.value)
