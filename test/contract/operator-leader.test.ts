@@ -114,7 +114,9 @@ test('two at once, for any time: nothing is created twice, and the end state is 
   await using first = await start()
   await using second = await start()
   const names = ['a', 'b', 'c', 'd']
-  for (let round = 0; round < rounds; round += 1) {
+  const haveBothWritten = () => Math.min(first.writes.length, second.writes.length) > 0
+  // On a slow machine one of them may be first each time for a while.
+  for (let round = 0; round < rounds || (round < 10 * rounds && !haveBothWritten()); round += 1) {
     const spec = { text: `round ${round}`, secretName: undefined, resyncPeriod: '30s' }
     for (const name of names) await notes.apply(name, { ...spec, secretName: `key-${name}` })
     await sleep(100)
@@ -124,7 +126,7 @@ test('two at once, for any time: nothing is created twice, and the end state is 
   }
   for (const name of names) await notes.apply(name, { text: 'end', secretName: `key-${name}` })
   for (const name of names) await notes.ready(name)
-  expect(Math.min(first.writes.length, second.writes.length)).toBeGreaterThan(0)
+  expect(haveBothWritten()).toBe(true)
   await eventually('each has one note with one key that its Secret has', async () => {
     const found = await Promise.all(
       names.map(async (name) => {

@@ -15,6 +15,7 @@ import { placeOf } from '../finding-parts.ts'
 import { remember } from '../remember.ts'
 import { factValueOf } from '../statements/values.ts'
 import { argumentsOf, wordsOfTool } from '../tools/tool-words.ts'
+import { complains } from './complaints.ts'
 import { type Answer, type Dialogue, type Dialogues, readDialogues } from './dialogues.ts'
 import { type Question, readQuestions } from './questions.ts'
 import { isForSlot, isReopened, type SlotQuestion } from './reopened-questions.ts'
@@ -128,11 +129,8 @@ function isSaidAgain(
   const at = dialogue.messages.indexOf(message)
   const reply = dialogue.messages.slice(at + 1).find(({ role }) => role === 'user')
   if (at === -1 || reply === undefined) return false
-  return mentions(reply.text, known.value) || complaint.test(reply.text)
+  return mentions(reply.text, known.value) || complains(reply.text)
 }
-
-const complaint =
-  /\b(?:already|told you|as i (?:said|wrote)|like i said|bereits|schon gesagt|déjà|ya (?:te|se|le|lo)? ?(?:lo )?dij)|刚才|说过|さっき|既に/i
 
 /** Tells whether the sentence of a question was found as another question. */
 function isFound({ found }: DialogueReading, answer: Answer, { sentence }: Question): boolean {
