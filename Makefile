@@ -24,7 +24,7 @@ VITEST := $(NODE) node_modules/vitest/vitest.mjs
 test: check console
 	$(VITEST) run
 
-# Unit and API tests only: for daily work.
+# Unit and API tests of quick files only: for daily work.
 test-fast: node_modules/.installed
 	npm run --silent test:fast
 

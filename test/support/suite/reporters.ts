@@ -4,7 +4,7 @@ import type { Reporter, TestCase, TestModule, TestSuite } from 'vitest/node'
 import { isSoak } from './budget.ts'
 import { calibrate } from './calibrate.ts'
 import { compareDurations, readDurations, type Suite, writeDurations } from './durations.ts'
-import { filesOfOtherRuns, isRecording } from './run.ts'
+import { filesOfOtherRuns, isFast, isRecording, quick_s_max } from './run.ts'
 
 const slowestShown = 20
 const grownShown = 10
@@ -112,7 +112,8 @@ export const skippedTests: Reporter = {
         ? `${same.length} without a reason here; docs/internals/tests.md lists those of a soak`
         : `${same.length} of ${reason}`,
     )
-    print('Skipped', lines)
+    const slow = `files that take longer than ${quick_s_max} s, which make test runs`
+    print('Skipped', isFast ? [...lines, slow] : lines)
   },
 }
 
