@@ -57,6 +57,10 @@ function withoutMarks(entry: unknown): object {
   return rest
 }
 
+/** The asked size of pages, or a larger one, so that a long task has at most about 60 pages. */
+const sizeOf = (limit: number, rows: readonly Observation[]) =>
+  Math.max(limit, Math.ceil(rows.length / 60))
+
 async function pagesOf(path: string, list: string, limit: number): Promise<unknown[]> {
   const all: unknown[] = []
   let cursor = ''
@@ -100,7 +104,8 @@ test('pages of a timeline put together are the whole, of any size', async () => 
         at: isoFromNs(n === 0 ? started_ns : started_ns + BigInt(at_ms) * 1_000_000n),
       }))
       const task_id = await store(rows, events)
-      const shown = await pagesOf(`/api/v1/tasks/${task_id}/timeline`, 'entries', limit)
+      const size = sizeOf(limit, rows)
+      const shown = await pagesOf(`/api/v1/tasks/${task_id}/timeline`, 'entries', size)
       expect(shown.map(withoutMarks)).toEqual(naiveTimeline(rows, events))
     }),
     { numRuns: fuzzRuns(12), endOnFailure: true },
@@ -113,7 +118,8 @@ test('pages of tool calls put together are the whole, of any size', async () => 
     fc.asyncProperty(asked, async ([turns, limit]) => {
       const rows = rowsOfTurns(turns, about())
       const task_id = await store(rows, [])
-      const shown = await pagesOf(`/api/v1/tasks/${task_id}/tool-calls`, 'tool_calls', limit)
+      const size = sizeOf(limit, rows)
+      const shown = await pagesOf(`/api/v1/tasks/${task_id}/tool-calls`, 'tool_calls', size)
       expect(shown).toEqual(toolCallsOf(reconstruct(rows)))
     }),
     { numRuns: fuzzRuns(12), endOnFailure: true },
