@@ -34,6 +34,7 @@ export { findAnsweredQuestions, toQuestionDraft } from './dialogues/answered-que
 export { findSlips, type Slip } from './dialogues/argument-slips.ts'
 export {
   type Answer,
+  contextOf,
   type Dialogue,
   readContextMemory,
   readDialogues,
@@ -72,7 +73,7 @@ export {
   wasteOfCalls,
   wasteOfSteps,
 } from './finding-parts.ts'
-export { remember } from './remember.ts'
+export { remember, rememberFor } from './remember.ts'
 export { checkAnswer } from './statements/check-statement.ts'
 export { type AnswerText, answerTextOf } from './statements/checks/answer-text.ts'
 export type { Breach } from './statements/checks/breach.ts'

@@ -5,6 +5,7 @@ import {
   type Answer,
   answerTextOf,
   type Contradiction,
+  contextOf,
   type Dialogue,
   factValueOf,
   findArgumentContradictions,
@@ -15,6 +16,7 @@ import {
   placeOf,
   readDialogues,
   remember,
+  rememberFor,
   type Slip,
   sentencesOf,
   toContextDraft,
@@ -105,15 +107,30 @@ function isPart({ fact, claimed }: Contradiction, voice: string): boolean {
   return rest > 0 && (mentions(voice, String(rest)) || mentions(fact.quote, String(rest)))
 }
 
+const sourcedByClaim = rememberFor<Contradiction, boolean>()
+
+type ClaimOfAnswer = { answer: Answer; claim: Contradiction }
+
 /** Tells whether the claimed value has its own source: a tool's result, or another message. */
 function isSourced(
   run: TaskRun,
-  { messages, thread }: Dialogue,
-  { answer, claim }: { answer: Answer; claim: Contradiction },
+  dialogue: Dialogue,
+  { answer, claim }: ClaimOfAnswer,
   budget: WorkBudget,
 ): boolean {
+  const depends = [...contextOf(run, dialogue, answer), dialogue.thread.index]
+  return sourcedByClaim(claim, depends, () => {
+    budget.spend(answer.at + run.tools.length)
+    return findSource(run, dialogue, { answer, claim })
+  })
+}
+
+function findSource(
+  run: TaskRun,
+  { messages, thread }: Dialogue,
+  { answer, claim }: ClaimOfAnswer,
+): boolean {
   const value = claim.claimed.text.toLowerCase()
-  budget.spend(answer.at + run.tools.length)
   const isSaid = messages
     .slice(0, answer.at)
     .some(({ role, text, step }) => step === null && role !== 'assistant' && mentions(text, value))
@@ -166,13 +183,16 @@ function toFindings(run: TaskRun, { wrong, isRight }: FactCourse): FindingDraft[
 
 /** Finds answers that say the opposite of what was said, though the agent learnt nothing new. */
 function findTurns(run: TaskRun, dialogue: Dialogue, budget: WorkBudget): FindingDraft[] {
-  return dialogue.answers.flatMap(({ message, step, call, at }) => {
+  return dialogue.answers.flatMap((answer) => {
+    const { message, step, call, at } = answer
     if (step.tools.length > 0 || step.is_partial) return []
-    const before = dialogue.messages.slice(Math.max(0, at - messages_before_max), at)
-    const learnt = before.findLastIndex(({ role }) => role === 'tool')
-    const known = before.filter(({ role }, index) => role !== 'assistant' || index > learnt)
-    budget.spend(known.length)
-    const turn = findTurn(message, known)
+    const turn = turnByAnswer(message, contextOf(run, dialogue, answer), () => {
+      const before = dialogue.messages.slice(Math.max(0, at - messages_before_max), at)
+      const learnt = before.findLastIndex(({ role }) => role === 'tool')
+      const known = before.filter(({ role }, index) => role !== 'assistant' || index > learnt)
+      budget.spend(known.length)
+      return findTurn(message, known)
+    })
     if (turn === undefined) return []
     const original = placeOf(run.calls[turn.earlier.call] ?? call)
     return [
@@ -188,6 +208,7 @@ function findTurns(run: TaskRun, dialogue: Dialogue, budget: WorkBudget): Findin
   })
 }
 
+const turnByAnswer = rememberFor<Message, Turn | undefined>()
 const messages_before_max = 40
 
 /** A sentence of an answer, and the opposite one that was said before. */

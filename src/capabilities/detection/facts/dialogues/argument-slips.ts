@@ -61,11 +61,14 @@ function findRejected({ value, said }: Argument): Said | undefined {
   const day = Number(/^\d{4}-\d{2}-(\d{2})$/.exec(value)?.[1] ?? 0)
   const isName = /\p{L}{3}/u.test(value)
   for (const [at, message] of said.entries()) {
-    const quote = sentencesOf(message.text).find(
-      (one) =>
-        !one.endsWith('?') &&
-        ((isName && rejects(one, value)) || isReplaced(one, day, said.slice(0, at))),
-    )
+    const quote = statementsIn(message).find(
+      ({ rejected, newDay }) =>
+        (isName && rejected?.startsWith(value.toLowerCase()) === true) ||
+        (day !== 0 &&
+          newDay !== undefined &&
+          newDay !== day &&
+          said.slice(0, at).some((before) => daysIn(before).includes(day))),
+    )?.quote
     if (quote === undefined) continue
     const isSaidAgain = said
       .slice(at + 1)
@@ -75,23 +78,36 @@ function findRejected({ value, said }: Argument): Said | undefined {
   return undefined
 }
 
-function rejects(quote: string, value: string): boolean {
-  const [, rest = ''] =
+/** A sentence of the user: the words from what it rejects on, and the day that it puts in place of another. */
+type SaidSentence = { quote: string; rejected: string | undefined; newDay: number | undefined }
+
+/** Returns the sentences of a message that reject or replace something. */
+const statementsIn = remember(({ text }: Message): SaidSentence[] =>
+  sentencesOf(text).flatMap((quote) => {
+    if (quote.endsWith('?')) return []
+    const rejected = readRejected(quote)
+    const newDay = readNewDay(quote)
+    return rejected === undefined && newDay === undefined ? [] : [{ quote, rejected, newDay }]
+  }),
+)
+
+function readRejected(quote: string): string | undefined {
+  if (/\b(?:or|if|only)\b/i.test(quote)) return undefined
+  const [, rest] =
     /\b(?:not|no longer|instead of|rather than|nicht(?: mehr)?|statt|et pas|y no)\b (?:the |via |from |to |at |in |von |nach )?(.{1,80})/i.exec(
       quote,
     ) ?? []
-  return rest.toLowerCase().startsWith(value.toLowerCase()) && !/\b(?:or|if|only)\b/i.test(quote)
+  return rest?.toLowerCase()
 }
 
 const correcting =
   /\b(?:sorry|oops|meant|i mean|wrong|actually|instead|correction|mistake|pardon|not the|doch|versehen|falsch|en fait|pardon|perdón|en realidad)\b/i
 
-/** Tells whether a sentence replaces the day that was said before with another one. */
-function isReplaced(quote: string, day: number, before: readonly Message[]): boolean {
-  if (day === 0 || !correcting.test(quote)) return false
+/** Returns the only day of a sentence that corrects. */
+function readNewDay(quote: string): number | undefined {
+  if (!correcting.test(quote)) return undefined
   const told = daysOf(quote.replace(/\bnot (?:on )?the \d{1,2}\w*/gi, ' '))
-  if (told.length !== 1 || told.includes(day)) return false
-  return before.some((message) => daysIn(message).includes(day))
+  return told.length === 1 ? told[0] : undefined
 }
 
 const daysIn = remember(({ text }: Message) => daysOf(text))
@@ -114,43 +130,55 @@ function readAll(text: string, kind: string): string[] {
 
 const said_chars_max = 1_000
 
-/** Kinds of arguments: how an argument is recognised, what the user can have said, and words that explain another value. */
+/**
+ * Kinds of arguments: how an argument is recognised, what the user can have said, and whether a message has words that
+ * explain another value.
+ */
 const kinds: readonly {
   shape: RegExp
   key?: RegExp
   read: (message: Message) => string[]
   plain: (value: string) => string
-  unless: RegExp
+  isExplained: (message: Message) => boolean
 }[] = [
   {
     shape: /^\d{4}-\d{2}-\d{2}$/,
     read: remember(({ text }: Message) => readAll(text, 'date').map((date) => date.slice(0, 5))),
     plain: (value) => value.slice(5),
-    unless:
-      /\b(?:today|tomorrow|tonight|next|days?|weeks?|fortnight|nights?|months?|years?|later|earlier|before|after|until|ago|weekend|or|tage?n?|wochen?|nächte?|monate?n?|nach|vor|jours?|semaines?|nuits?|días?|semanas?|noches?)\b/i,
+    isExplained: remember(({ text }: Message) =>
+      /\b(?:today|tomorrow|tonight|next|days?|weeks?|fortnight|nights?|months?|years?|later|earlier|before|after|until|ago|weekend|or|tage?n?|wochen?|nächte?|monate?n?|nach|vor|jours?|semaines?|nuits?|días?|semanas?|noches?)\b/i.test(
+        text,
+      ),
+    ),
   },
   {
     shape: /^\d{1,2}:\d{2}$/,
     read: remember(({ text }: Message) => readAll(text, 'time')),
     plain: (value) => readValue(value)?.normal ?? value,
-    unless:
-      /\b(?:around|about|between|after|before|later|earlier|half|quarter|or|morning|evening|afternoon|noon|to|until|from|utc|[ce]e?st|hours?|minutes?)\b/i,
+    isExplained: remember(({ text }: Message) =>
+      /\b(?:around|about|between|after|before|later|earlier|half|quarter|or|morning|evening|afternoon|noon|to|until|from|utc|[ce]e?st|hours?|minutes?)\b/i.test(
+        text,
+      ),
+    ),
   },
   {
     shape: /^[\w.+-]+@[\w-]+(?:\.[\w-]+)+$/,
-    read: ({ text }) => text.match(/[\w.+-]{1,64}@[\w-]{1,64}(?:\.[\w-]{1,32}){1,4}/g) ?? [],
+    read: remember(
+      ({ text }: Message) => text.match(/[\w.+-]{1,64}@[\w-]{1,64}(?:\.[\w-]{1,32}){1,4}/g) ?? [],
+    ),
     plain: (value) => value.toLowerCase(),
-    unless: /$^/,
+    isExplained: () => false,
   },
   {
     shape: /^\+?\d[\d ()/-]{6,18}\d$/,
     key: /phone|mobile|tel|number/i,
-    read: (message) =>
-      readToldSlots(sentencesOf(message.text))
+    read: remember(({ text }: Message) =>
+      readToldSlots(sentencesOf(text))
         .flatMap(({ key, value }) => (key === 'phone' ? [value] : []))
-        .concat(/(?<![\d-])\+?0[\d ()/-]{6,16}\d/.exec(message.text) ?? []),
+        .concat(/(?<![\d-])\+?0[\d ()/-]{6,16}\d/.exec(text) ?? []),
+    ),
     plain: (value) => value.replace(/\D/g, '').slice(-7),
-    unless: /$^/,
+    isExplained: () => false,
   },
   {
     shape: /^\d{1,6}(?:\.\d{1,2})?$/,
@@ -159,8 +187,11 @@ const kinds: readonly {
       readAll(text.replace(/#?\w*\d{4}-?\w+|\d{1,2}(?=[a-z])/gi, ' '), 'number'),
     ),
     plain: String,
-    unless:
-      /\b(?:plus|more|less|fewer|each|per|half|double|twice|another|extra|without|all|both|my|remaining|rest|total|everything|children|kids|us|also|minus)\b/i,
+    isExplained: remember(({ text }: Message) =>
+      /\b(?:plus|more|less|fewer|each|per|half|double|twice|another|extra|without|all|both|my|remaining|rest|total|everything|children|kids|us|also|minus)\b/i.test(
+        text,
+      ),
+    ),
   },
 ]
 
@@ -178,11 +209,7 @@ function findDifferent({ key, value, said, other }: Argument): Said | undefined 
   const isOne = new Set(told.map((one) => one.value)).size === 1
   const isAlone = kind.shape.test('2000-01-01') || isOne
   if (first === undefined || !isAlone || told.some((one) => one.value === plain)) return undefined
-  if (
-    said.some(({ text }) => kind.unless.test(text)) ||
-    other.some((text) => mentions(text, value))
-  )
-    return undefined
+  if (said.some(kind.isExplained) || other.some((text) => mentions(text, value))) return undefined
   if (key === 'amount' && !isNear(value, first.value)) return undefined
   if (isDayNamed(value, [...said.map(({ text }) => text), ...other])) return undefined
   return { said: first.message, quote: first.message.text }

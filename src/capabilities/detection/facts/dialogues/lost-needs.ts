@@ -48,9 +48,10 @@ export function findLostNeeds(run: TaskRun, budget: WorkBudget): FindingDraft[] 
 
 const lostByUse = rememberFor<ToolUse, LostNeed | undefined>()
 
-function isChoice(use: ToolUse): boolean {
-  return use.fault === null && (effectOfTool(use) === 'changes' || choosing.test(use.name))
-}
+const isChoice = remember(
+  (use: ToolUse): boolean =>
+    use.fault === null && (effectOfTool(use) === 'changes' || choosing.test(use.name)),
+)
 
 /** Names of calls that choose, without a known verb: “besichtigung”, “appointment”. */
 const choosing = /^(?:appointment|callback|hold|besichtigung|termin|buch\w*|reserv\w*|reserva\w*)$/i
