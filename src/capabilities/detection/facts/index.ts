@@ -46,6 +46,7 @@ export {
   findContradictions,
 } from './dialogues/find-contradictions.ts'
 export { findLostNeeds } from './dialogues/lost-needs.ts'
+export { findWitness } from './dialogues/witness.ts'
 export {
   getRepetitionConfidence,
   listToolNames,
@@ -84,6 +85,8 @@ export { isAbout } from './statements/supersede.ts'
 export {
   type FactValue,
   factValueOf,
+  isCompatible,
+  readValues,
 } from './statements/values.ts'
 export { isChange, isToolOf, mayHaveDone, readRequest } from './tools/claimed-tools.ts'
 export { findViolation, type Violation } from './tools/declared-schema.ts'
