@@ -30,7 +30,7 @@ const settings = z.strictObject({})
 
 /**
  * Finds values of the system or the user that the agent states or uses differently: of low severity, and
- * medium if somebody else in the run speaks for the value (`findWitness`).
+ * medium if the value has a second witness in the run (`findWitness`).
  */
 export const contradictedFact: Detector<typeof settings> = {
   name: 'contradicted_fact',

@@ -5,12 +5,12 @@ import { complains } from './complaints.ts'
 import { type Answer, contextOf, type Dialogue } from './dialogues.ts'
 
 /**
- * Who else in the run speaks for what the user said: the agent itself had used the value, a tool's
- * result has it, or the user said it again or objected.
+ * The second source of a value of the user: the agent had used the value, a result of a tool has it, or
+ * the user gave it again or objected.
  */
 export type Witness = 'agent' | 'tool' | 'user'
 
-/** What the user said in one message, and how another text says the same. */
+/** A value that the user gave: its sentence, and how another text has it. */
 export type SaidValue = {
   quote: string
   isIn: (text: string) => boolean
@@ -21,7 +21,7 @@ export type SaidValue = {
 type Contradicted = {
   dialogue: Dialogue
   answer: Pick<Answer, 'step' | 'at'>
-  /** What was found, kept between analyses: its witness is looked for once. */
+  /** The contradiction, an object that is kept between analyses: its witness is looked for once. */
   found: object
   said: SaidValue
 }
