@@ -105,6 +105,7 @@ const statementKinds = [
   'forbidden',
   'required',
   'persona',
+  'topic',
   'tool',
   'fact',
 ] as const
@@ -116,7 +117,7 @@ export type StatementKind = (typeof statementKinds)[number]
  */
 export type Statement = {
   kind: StatementKind
-  /** Topic: `language`, `length:words`, `sign:!`, `forbidden:cheap`, `fact:order number`. */
+  /** Topic: `language`, `length:words`, `sign:!`, `forbidden:cheap`, `topic:politics`, `fact:order number`. */
   slot: string
   /** Normalised value: `fr`, `..50`, `none`, `cheap`, `4711`. */
   value: string

@@ -34,6 +34,7 @@ export { findAnsweredQuestions, toQuestionDraft } from './dialogues/answered-que
 export { findSlips, type Slip } from './dialogues/argument-slips.ts'
 export {
   type Answer,
+  contextOf,
   type Dialogue,
   readContextMemory,
   readDialogues,
@@ -45,6 +46,7 @@ export {
   findContradictions,
 } from './dialogues/find-contradictions.ts'
 export { findLostNeeds } from './dialogues/lost-needs.ts'
+export { findWitness } from './dialogues/witness.ts'
 export {
   getRepetitionConfidence,
   listToolNames,
@@ -72,7 +74,7 @@ export {
   wasteOfCalls,
   wasteOfSteps,
 } from './finding-parts.ts'
-export { remember } from './remember.ts'
+export { remember, rememberFor } from './remember.ts'
 export { checkAnswer } from './statements/check-statement.ts'
 export { type AnswerText, answerTextOf } from './statements/checks/answer-text.ts'
 export type { Breach } from './statements/checks/breach.ts'
@@ -83,6 +85,8 @@ export { isAbout } from './statements/supersede.ts'
 export {
   type FactValue,
   factValueOf,
+  isCompatible,
+  readValues,
 } from './statements/values.ts'
 export { isChange, isToolOf, mayHaveDone, readRequest } from './tools/claimed-tools.ts'
 export { findViolation, type Violation } from './tools/declared-schema.ts'

@@ -38,7 +38,7 @@ describe('a value that is stated differently', () => {
     ],
   ])('%s', (fact, wrong, right) => {
     expect(foundBy(contradictedFact, stating(fact, wrong))).toMatchObject([
-      { type: 'contradicted_fact', severity: 'medium', start_step: 1, recovered: false },
+      { type: 'contradicted_fact', severity: 'low', start_step: 1, recovered: false },
     ])
     expect(foundBy(contradictedFact, stating(fact, right))).toEqual([])
   })
@@ -53,6 +53,68 @@ describe('a value that is stated differently', () => {
       { start_step: 0, evidence: { expected: '4711', claimed: '4712' } },
     ])
     expect(foundBy(contradictedFact, run('4711'))).toEqual([])
+  })
+})
+
+describe('a second witness makes it medium', () => {
+  const order = 'My order number is 4711.'
+  const wrong = 'Your order number is 4171.'
+
+  test('the agent had used the value', () => {
+    const run = agentRun('used', { tools: ['look_up'] })
+      .user(order)
+      .tool({ name: 'look_up', args: { order_id: '4711' } }, 'found')
+      .assistant(wrong)
+    expect(foundBy(contradictedFact, run)).toMatchObject([
+      { severity: 'medium', evidence: { witness: 'agent' } },
+    ])
+  })
+
+  test('a result of a tool has it', () => {
+    const run = agentRun('result', { tools: ['last_order'] })
+      .user(order)
+      .tool({ name: 'last_order' }, '{"order":"4711"}')
+      .assistant(wrong)
+    expect(foundBy(contradictedFact, run)).toMatchObject([
+      { severity: 'medium', evidence: { witness: 'tool' } },
+    ])
+  })
+
+  test('an earlier answer had confirmed it', () => {
+    const run = agentRun('confirmed').user(order).assistant('Order 4711, thank you.')
+    expect(foundBy(contradictedFact, run.user('Go on.').assistant(wrong))).toMatchObject([
+      { severity: 'medium', evidence: { witness: 'agent' } },
+    ])
+  })
+
+  test.each(['No, it is 4711.', 'I already told you my number.', 'Das habe ich schon gesagt.'])(
+    'the user objects: %s',
+    (reply) => {
+      const run = stating(order, wrong).user(reply)
+      expect(foundBy(contradictedFact, run.assistant('Just a moment.'))).toMatchObject([
+        { severity: 'medium', evidence: { witness: 'user' } },
+      ])
+    },
+  )
+
+  test('a day that the agent had repeated, against its call', () => {
+    const said = () => agentRun('day', { tools: ['book'] }).user('Lyon on 9 June, please.')
+    const call = { name: 'book', args: { date: '2026-07-09' } }
+    const repeated = said().assistant('Lyon, the 9th of June. One moment.').user('Thanks.')
+    expect(foundBy(contradictedFact, repeated.tool(call, 'ok'))).toMatchObject([
+      { severity: 'medium', evidence: { witness: 'agent' } },
+    ])
+    expect(foundBy(contradictedFact, said().tool(call, 'ok'))).toMatchObject([{ severity: 'low' }])
+  })
+
+  test('a number of one digit is in other texts by chance', () => {
+    const run = agentRun('digit')
+      .user('A table for 4 people, please.')
+      .assistant('We have 4 rooms.')
+      .user('Go on.')
+    expect(foundBy(contradictedFact, run.assistant('A table for 6 people is free.'))).toMatchObject(
+      [{ severity: 'low', evidence: { witness: null } }],
+    )
   })
 })
 
@@ -119,7 +181,7 @@ describe('an argument that differs from the only value', () => {
     [['From Gatwick, not Heathrow.'], { from: 'Heathrow' }],
     [['send 450 to Pohl'], { amount: 540 }],
   ])('%j %j', (said, call) => {
-    expect(foundBy(contradictedFact, booked(said, call))).toMatchObject([{ severity: 'medium' }])
+    expect(foundBy(contradictedFact, booked(said, call))).toMatchObject([{ severity: 'low' }])
   })
 
   test.each([

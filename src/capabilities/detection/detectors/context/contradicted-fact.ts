@@ -5,16 +5,21 @@ import {
   type Answer,
   answerTextOf,
   type Contradiction,
+  contextOf,
   type Dialogue,
   factValueOf,
   findArgumentContradictions,
   findContradictions,
   findSlips,
+  findWitness,
+  isCompatible,
   mentions,
   ownVoiceOf,
   placeOf,
   readDialogues,
+  readValues,
   remember,
+  rememberFor,
   type Slip,
   sentencesOf,
   toContextDraft,
@@ -23,12 +28,15 @@ import type { Message, TaskRun } from '../../reconstruction/index.ts'
 
 const settings = z.strictObject({})
 
-/** Finds values of the system or the user that the agent states or uses differently. */
+/**
+ * Finds values of the system or the user that the agent states or uses differently: of low severity, and
+ * medium if the value has a second witness in the run (`findWitness`).
+ */
 export const contradictedFact: Detector<typeof settings> = {
   name: 'contradicted_fact',
   kind: 'context',
   types: ['contradicted_fact'],
-  version: 3,
+  version: 4,
   needs: ['texts', 'history'],
   settings,
   detect(run, _settings, budget, prior) {
@@ -41,11 +49,11 @@ export const contradictedFact: Detector<typeof settings> = {
         .flatMap((answer) =>
           findSlips(run, dialogue, answer, budget)
             .slice(0, 1)
-            .map((slip) => toSlipFinding(run, answer, slip)),
+            .map((slip) => toSlipFinding(run, dialogue, { answer, slip }, budget)),
         )
       const turns = findTurns(run, dialogue, budget)
       return [
-        ...[...courses.values()].flatMap((course) => toFindings(run, course)),
+        ...[...courses.values()].flatMap((course) => toFindings(run, dialogue, course, budget)),
         ...slips,
         ...turns,
       ]
@@ -105,15 +113,30 @@ function isPart({ fact, claimed }: Contradiction, voice: string): boolean {
   return rest > 0 && (mentions(voice, String(rest)) || mentions(fact.quote, String(rest)))
 }
 
+const sourcedByClaim = rememberFor<Contradiction, boolean>()
+
+type ClaimOfAnswer = { answer: Answer; claim: Contradiction }
+
 /** Tells whether the claimed value has its own source: a tool's result, or another message. */
 function isSourced(
   run: TaskRun,
-  { messages, thread }: Dialogue,
-  { answer, claim }: { answer: Answer; claim: Contradiction },
+  dialogue: Dialogue,
+  { answer, claim }: ClaimOfAnswer,
   budget: WorkBudget,
 ): boolean {
+  const depends = [...contextOf(run, dialogue, answer), dialogue.thread.index]
+  return sourcedByClaim(claim, depends, () => {
+    budget.spend(answer.at + run.tools.length)
+    return findSource(run, dialogue, { answer, claim })
+  })
+}
+
+function findSource(
+  run: TaskRun,
+  { messages, thread }: Dialogue,
+  { answer, claim }: ClaimOfAnswer,
+): boolean {
   const value = claim.claimed.text.toLowerCase()
-  budget.spend(answer.at + run.tools.length)
   const isSaid = messages
     .slice(0, answer.at)
     .some(({ role, text, step }) => step === null && role !== 'assistant' && mentions(text, value))
@@ -134,15 +157,34 @@ function isCorrected({ wrong }: FactCourse, { message }: Answer): boolean {
   return fact !== undefined && message.text.toLowerCase().includes(factValueOf(fact).normal)
 }
 
-function toFindings(run: TaskRun, { wrong, isRight }: FactCourse): FindingDraft[] {
+/** A value with fewer characters is in many texts by chance. */
+const short_chars_max = 2
+
+function toFindings(
+  run: TaskRun,
+  dialogue: Dialogue,
+  { wrong, isRight }: FactCourse,
+  budget: WorkBudget,
+): FindingDraft[] {
   const [first] = wrong
   if (first === undefined) return []
   const { fact, claimed, sentence } = first.claim
   const key = fact.slot.slice('fact:'.length)
+  const { kind, normal } = factValueOf(fact)
+  const said = {
+    quote: fact.quote,
+    isIn: (text: string) =>
+      mentions(text, normal) ||
+      readValues(text, kind).some((value) => isCompatible(kind, value, normal)),
+    isShort: normal.length <= short_chars_max,
+  }
+  const { answer, claim: found } = first
+  // An agent that corrects itself is its own witness.
+  const witness = isRight ? 'agent' : findWitness(run, { dialogue, answer, found, said }, budget)
   return [
     toContextDraft(run, {
       type: 'contradicted_fact',
-      severity: 'medium',
+      severity: witness === undefined ? 'low' : 'medium',
       topic: `${fact.slot}=${fact.value}`,
       summary: `The agent gives "${claimed.text}" as the ${key}; the ${fact.role} had said: ${fact.quote}`,
       original_context: fact.quote,
@@ -155,10 +197,11 @@ function toFindings(run: TaskRun, { wrong, isRight }: FactCourse): FindingDraft[
       confidence: fact.task_id === run.task_id ? 0.85 : 0.7,
       evidence: {
         fact: key,
-        expected: factValueOf(fact).normal,
+        expected: normal,
         claimed: claimed.normal,
         said_by: fact.role,
         said_in_task: fact.task_id,
+        witness: witness ?? null,
       },
     }),
   ]
@@ -166,13 +209,16 @@ function toFindings(run: TaskRun, { wrong, isRight }: FactCourse): FindingDraft[
 
 /** Finds answers that say the opposite of what was said, though the agent learnt nothing new. */
 function findTurns(run: TaskRun, dialogue: Dialogue, budget: WorkBudget): FindingDraft[] {
-  return dialogue.answers.flatMap(({ message, step, call, at }) => {
+  return dialogue.answers.flatMap((answer) => {
+    const { message, step, call, at } = answer
     if (step.tools.length > 0 || step.is_partial) return []
-    const before = dialogue.messages.slice(Math.max(0, at - messages_before_max), at)
-    const learnt = before.findLastIndex(({ role }) => role === 'tool')
-    const known = before.filter(({ role }, index) => role !== 'assistant' || index > learnt)
-    budget.spend(known.length)
-    const turn = findTurn(message, known)
+    const turn = turnByAnswer(message, contextOf(run, dialogue, answer), () => {
+      const before = dialogue.messages.slice(Math.max(0, at - messages_before_max), at)
+      const learnt = before.findLastIndex(({ role }) => role === 'tool')
+      const known = before.filter(({ role }, index) => role !== 'assistant' || index > learnt)
+      budget.spend(known.length)
+      return findTurn(message, known)
+    })
     if (turn === undefined) return []
     const original = placeOf(run.calls[turn.earlier.call] ?? call)
     return [
@@ -188,6 +234,7 @@ function findTurns(run: TaskRun, dialogue: Dialogue, budget: WorkBudget): Findin
   })
 }
 
+const turnByAnswer = rememberFor<Message, Turn | undefined>()
 const messages_before_max = 40
 
 /** A sentence of an answer, and the opposite one that was said before. */
@@ -208,12 +255,19 @@ function findTurn(answer: Message, before: readonly Message[]): Turn | undefined
 const assertionsOf = remember(({ text }: Message) => readAssertions(sentencesOf(ownVoiceOf(text))))
 
 /** Creates the finding of an argument that differs from what the user said. */
-function toSlipFinding(run: TaskRun, { step, call }: Answer, slip: Slip): FindingDraft {
+function toSlipFinding(
+  run: TaskRun,
+  dialogue: Dialogue,
+  { answer, slip }: { answer: Answer; slip: Slip },
+  budget: WorkBudget,
+): FindingDraft {
   const { key, value, said, quote, use } = slip
+  const { step, call } = answer
+  const witness = findWitness(run, { dialogue, answer, found: slip, said: slip }, budget)
   const original = run.calls[said.call] ?? call
   return toContextDraft(run, {
     type: 'contradicted_fact',
-    severity: 'medium',
+    severity: witness === undefined ? 'low' : 'medium',
     topic: `argument:${key}=${value}`,
     summary: `The agent calls "${use.name}" with "${value}" as the ${key}; the user had said: ${quote}`,
     original_context: quote,
@@ -224,6 +278,6 @@ function toSlipFinding(run: TaskRun, { step, call }: Answer, slip: Slip): Findin
     is_waste: true,
     recovered: false,
     confidence: 0.8,
-    evidence: { fact: key, claimed: value, said_by: 'user' },
+    evidence: { fact: key, claimed: value, said_by: 'user', witness: witness ?? null },
   })
 }

@@ -377,7 +377,9 @@ describe('what the user needs, of the things in a list', () => {
 
   test('a call that the user forbade, until the user asks for it', () => {
     const run = forbidden("Whatever you do, don't cancel it.", 'fix that')
-    expect(foundBy(lostContext, run)).toMatchObject([{ severity: 'medium' }])
+    expect(foundBy(lostContext, run)).toMatchObject([{ severity: 'low' }])
+    const objected = run.user('I told you already!').assistant('Sorry.')
+    expect(foundBy(lostContext, objected)).toMatchObject([{ severity: 'medium' }])
     for (const [said, then] of [
       ["Don't cancel it.", 'ok then do cancel'],
       ["Don't cancel it if it was shipped.", 'fix that'],

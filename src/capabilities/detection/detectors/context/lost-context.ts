@@ -38,7 +38,7 @@ export const lostContext: Detector<typeof settings> = {
   name: 'lost_context',
   kind: 'context',
   types: ['lost_context'],
-  version: 4,
+  version: 5,
   needs: ['texts', 'history'],
   settings,
   detect(run, { confidence_min }, budget, prior) {
@@ -201,5 +201,7 @@ const answer_chars_max = 300
 /** A rule that no answer kept may be none, or none for these answers: nothing was lost. */
 function severityOf({ rule, kept_before }: RuleCourse): Severity {
   if (rule.kind === 'tool') return 'high'
-  return rule.holds === 'turn' || kept_before === 0 ? 'low' : 'medium'
+  // Each answer about something else keeps a limit of topics, so that none is a witness.
+  const isWitnessed = kept_before > 0 && rule.kind !== 'topic'
+  return rule.holds === 'turn' || !isWitnessed ? 'low' : 'medium'
 }

@@ -5,6 +5,7 @@ import {
   cutText,
   natureOfTool,
   placesOfUses,
+  remember,
   toFailureDraft,
   turnsOf,
   usesOfSteps,
@@ -50,11 +51,13 @@ export const duplicateSideEffect: Detector<typeof settings> = {
 
 const resultHeadChars = 500
 
-function isDone({ sig, name, fault, is_answered, result, arguments: given }: ToolUse): boolean {
-  if (sig === null || fault !== null || !is_answered || result === null) return false
-  if (!natureOfTool(name).isOnce || /idempot|dedup|request_?id/i.test(given ?? '')) return false
-  return !notDone.test(result.slice(0, resultHeadChars))
-}
+const isDone = remember(
+  ({ sig, name, fault, is_answered, result, arguments: given }: ToolUse): boolean => {
+    if (sig === null || fault !== null || !is_answered || result === null) return false
+    if (!natureOfTool(name).isOnce || /idempot|dedup|request_?id/i.test(given ?? '')) return false
+    return !notDone.test(result.slice(0, resultHeadChars))
+  },
+)
 
 /** Words of a result that is not certainly a success: it existed already, or failed. */
 const notDone =

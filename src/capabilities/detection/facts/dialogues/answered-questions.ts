@@ -74,13 +74,15 @@ function readDialogue(run: TaskRun, dialogue: Dialogue, budget: WorkBudget) {
   const reading = { run, dialogue, budget, found, replies: new Map(), asked: new Set<string>() }
   for (const answer of dialogue.answers) {
     budget.spend(1)
-    if (!answer.step.is_partial && mayAsk.test(answer.message.text)) readAnswer(reading, answer)
+    if (!answer.step.is_partial && mayAsk(answer.message)) readAnswer(reading, answer)
   }
   return found
 }
 
 /** Answers without any of these ask for nothing. */
-const mayAsk =
+const mayAsk = remember(({ text }: Message) => asking.test(text))
+
+const asking =
   /[?？]|\b(?:need|require|please|kindly|tell me|give me|let me|share|provide|bitte|brauche|benötige|nennen|veuillez|merci de|besoin|indique|necesito|facilite|por favor)\b|请|ください/i
 
 function readAnswer(reading: DialogueReading, answer: Answer): void {

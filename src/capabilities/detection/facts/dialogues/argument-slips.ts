@@ -2,13 +2,21 @@ import { mentions, readToldSlots, sentencesOf } from '../../../provenance/text/i
 import type { WorkBudget } from '../../contract.ts'
 import type { Message, Step, TaskRun, ToolUse } from '../../reconstruction/index.ts'
 import { remember, rememberFor } from '../remember.ts'
-import { readValue } from '../statements/values.ts'
+import { readValue, readValues } from '../statements/values.ts'
 import { effectOfTool } from '../tools/tool-effect.ts'
 import { argumentsOf } from '../tools/tool-words.ts'
 import { type Answer, contextOf, type Dialogue } from './dialogues.ts'
 
 /** An argument of a call that differs from what the user had said. */
-export type Slip = { use: ToolUse; key: string; value: string; said: Message; quote: string }
+export type Slip = {
+  use: ToolUse
+  key: string
+  value: string
+  said: Message
+  quote: string
+  /** Tells whether a text has what the user had said. */
+  isIn: (text: string) => boolean
+}
 
 /** An argument, the user's messages before its call, and all other texts before it. */
 type Argument = { key: string; value: string; said: readonly Message[]; other: readonly string[] }
@@ -54,44 +62,62 @@ function readSlips(run: TaskRun, step: Step, before: readonly Message[]): Slip[]
 }
 
 const value_chars_max = 80
-type Said = { said: Message; quote: string }
+type Said = Pick<Slip, 'said' | 'quote' | 'isIn'>
 
 /** “Gatwick, not Heathrow”; “sorry, it's the 19th”. */
 function findRejected({ value, said }: Argument): Said | undefined {
   const day = Number(/^\d{4}-\d{2}-(\d{2})$/.exec(value)?.[1] ?? 0)
   const isName = /\p{L}{3}/u.test(value)
   for (const [at, message] of said.entries()) {
-    const quote = sentencesOf(message.text).find(
-      (one) =>
-        !one.endsWith('?') &&
-        ((isName && rejects(one, value)) || isReplaced(one, day, said.slice(0, at))),
+    const wrong = statementsIn(message).find(
+      ({ rejected, newDay }) =>
+        (isName && rejected?.startsWith(value.toLowerCase()) === true) ||
+        (day !== 0 &&
+          newDay !== undefined &&
+          newDay !== day &&
+          said.slice(0, at).some((before) => daysIn(before).includes(day))),
     )
-    if (quote === undefined) continue
+    if (wrong === undefined) continue
     const isSaidAgain = said
       .slice(at + 1)
       .some((later) => mentions(later.text, value) || daysIn(later).includes(day))
-    if (!isSaidAgain) return { said: message, quote }
+    const { quote, newDay } = wrong
+    const isIn = (text: string) => newDay !== undefined && daysOf(text).includes(newDay)
+    if (!isSaidAgain) return { said: message, quote, isIn }
   }
   return undefined
 }
 
-function rejects(quote: string, value: string): boolean {
-  const [, rest = ''] =
+/** A sentence of the user: the words from what it rejects on, and the day that it puts in place of another. */
+type SaidSentence = { quote: string; rejected: string | undefined; newDay: number | undefined }
+
+/** Returns the sentences of a message that reject or replace something. */
+const statementsIn = remember(({ text }: Message): SaidSentence[] =>
+  sentencesOf(text).flatMap((quote) => {
+    if (quote.endsWith('?')) return []
+    const rejected = readRejected(quote)
+    const newDay = readNewDay(quote)
+    return rejected === undefined && newDay === undefined ? [] : [{ quote, rejected, newDay }]
+  }),
+)
+
+function readRejected(quote: string): string | undefined {
+  if (/\b(?:or|if|only)\b/i.test(quote)) return undefined
+  const [, rest] =
     /\b(?:not|no longer|instead of|rather than|nicht(?: mehr)?|statt|et pas|y no)\b (?:the |via |from |to |at |in |von |nach )?(.{1,80})/i.exec(
       quote,
     ) ?? []
-  return rest.toLowerCase().startsWith(value.toLowerCase()) && !/\b(?:or|if|only)\b/i.test(quote)
+  return rest?.toLowerCase()
 }
 
 const correcting =
   /\b(?:sorry|oops|meant|i mean|wrong|actually|instead|correction|mistake|pardon|not the|doch|versehen|falsch|en fait|pardon|perdón|en realidad)\b/i
 
-/** Tells whether a sentence replaces the day that was said before with another one. */
-function isReplaced(quote: string, day: number, before: readonly Message[]): boolean {
-  if (day === 0 || !correcting.test(quote)) return false
+/** Returns the only day of a sentence that corrects. */
+function readNewDay(quote: string): number | undefined {
+  if (!correcting.test(quote)) return undefined
   const told = daysOf(quote.replace(/\bnot (?:on )?the \d{1,2}\w*/gi, ' '))
-  if (told.length !== 1 || told.includes(day)) return false
-  return before.some((message) => daysIn(message).includes(day))
+  return told.length === 1 ? told[0] : undefined
 }
 
 const daysIn = remember(({ text }: Message) => daysOf(text))
@@ -100,92 +126,87 @@ function daysOf(text: string): number[] {
   const named = [...text.matchAll(/\b(\d{1,2})(?:st|nd|rd|th|\.(?= \p{Lu}))/gu)].map(([, day]) =>
     Number(day),
   )
-  return [...named, ...readAll(text, 'date').map((date) => Number(date.slice(3, 5)))]
+  return [...named, ...readValues(text, 'date').map((date) => Number(date.slice(3, 5)))]
 }
 
-/** Returns the normalised values of a kind in a text of a person. */
-function readAll(text: string, kind: string): string[] {
-  const starts = text.slice(0, said_chars_max).matchAll(/(?<![\p{L}\p{N}.:-])(?=[\p{L}\p{N}])/gu)
-  return [...starts].flatMap(({ index }) => {
-    const value = readValue(text.slice(index, index + 40))
-    return value?.kind === kind ? [value.normal] : []
-  })
-}
-
-const said_chars_max = 1_000
-
-/** Kinds of arguments: how an argument is recognised, what the user can have said, and words that explain another value. */
-const kinds: readonly {
+/** A kind of arguments: how one is recognised, what the user can have said, and words that explain another value. */
+type ArgumentKind = {
   shape: RegExp
   key?: RegExp
-  read: (message: Message) => string[]
+  find: (text: string) => string[]
   plain: (value: string) => string
   unless: RegExp
-}[] = [
+}
+
+const argumentKinds: readonly ArgumentKind[] = [
   {
     shape: /^\d{4}-\d{2}-\d{2}$/,
-    read: remember(({ text }: Message) => readAll(text, 'date').map((date) => date.slice(0, 5))),
+    find: (text) => readValues(text, 'date').map((date) => date.slice(0, 5)),
     plain: (value) => value.slice(5),
     unless:
       /\b(?:today|tomorrow|tonight|next|days?|weeks?|fortnight|nights?|months?|years?|later|earlier|before|after|until|ago|weekend|or|tage?n?|wochen?|nächte?|monate?n?|nach|vor|jours?|semaines?|nuits?|días?|semanas?|noches?)\b/i,
   },
   {
     shape: /^\d{1,2}:\d{2}$/,
-    read: remember(({ text }: Message) => readAll(text, 'time')),
+    find: (text) => readValues(text, 'time'),
     plain: (value) => readValue(value)?.normal ?? value,
     unless:
       /\b(?:around|about|between|after|before|later|earlier|half|quarter|or|morning|evening|afternoon|noon|to|until|from|utc|[ce]e?st|hours?|minutes?)\b/i,
   },
   {
     shape: /^[\w.+-]+@[\w-]+(?:\.[\w-]+)+$/,
-    read: ({ text }) => text.match(/[\w.+-]{1,64}@[\w-]{1,64}(?:\.[\w-]{1,32}){1,4}/g) ?? [],
+    find: (text) => text.match(/[\w.+-]{1,64}@[\w-]{1,64}(?:\.[\w-]{1,32}){1,4}/g) ?? [],
     plain: (value) => value.toLowerCase(),
     unless: /$^/,
   },
   {
     shape: /^\+?\d[\d ()/-]{6,18}\d$/,
     key: /phone|mobile|tel|number/i,
-    read: (message) =>
-      readToldSlots(sentencesOf(message.text))
+    find: (text) =>
+      readToldSlots(sentencesOf(text))
         .flatMap(({ key, value }) => (key === 'phone' ? [value] : []))
-        .concat(/(?<![\d-])\+?0[\d ()/-]{6,16}\d/.exec(message.text) ?? []),
+        .concat(/(?<![\d-])\+?0[\d ()/-]{6,16}\d/.exec(text) ?? []),
     plain: (value) => value.replace(/\D/g, '').slice(-7),
     unless: /$^/,
   },
   {
     shape: /^\d{1,6}(?:\.\d{1,2})?$/,
     key: /^(?:people|persons?|guests|party(?:_size)?|pax|qty|quantity|tickets|seats|adults|nights|amount|personen|anzahl)$/i,
-    read: remember(({ text }: Message) =>
-      readAll(text.replace(/#?\w*\d{4}-?\w+|\d{1,2}(?=[a-z])/gi, ' '), 'number'),
-    ),
+    find: (text) => readValues(text.replace(/#?\w*\d{4}-?\w+|\d{1,2}(?=[a-z])/gi, ' '), 'number'),
     plain: String,
     unless:
       /\b(?:plus|more|less|fewer|each|per|half|double|twice|another|extra|without|all|both|my|remaining|rest|total|everything|children|kids|us|also|minus)\b/i,
   },
 ]
 
+/** Each kind reads a message once. */
+const kinds = argumentKinds.map((kind) => ({
+  ...kind,
+  read: remember(({ text }: Message) => kind.find(text).map((found) => toPlain(kind, found))),
+  isExplained: remember(({ text }: Message) => kind.unless.test(text)),
+}))
+
+function toPlain({ shape, plain }: ArgumentKind, text: string): string {
+  return shape.test(text) ? plain(text) : text
+}
+
 /** Finds an argument of a kind of which the user gave one value, another one. */
 function findDifferent({ key, value, said, other }: Argument): Said | undefined {
   const kind = kinds.find((one) => one.shape.test(value) && (one.key?.test(key) ?? true))
   if (kind === undefined) return findOtherNumber({ key, value, said, other })
   const told = said.flatMap((message) =>
-    kind
-      .read(message)
-      .map((text) => ({ message, value: kind.shape.test(text) ? kind.plain(text) : text })),
+    kind.read(message).map((text) => ({ message, value: text })),
   )
   const plain = kind.plain(value)
   const [first] = told
   const isOne = new Set(told.map((one) => one.value)).size === 1
   const isAlone = kind.shape.test('2000-01-01') || isOne
   if (first === undefined || !isAlone || told.some((one) => one.value === plain)) return undefined
-  if (
-    said.some(({ text }) => kind.unless.test(text)) ||
-    other.some((text) => mentions(text, value))
-  )
-    return undefined
+  if (said.some(kind.isExplained) || other.some((text) => mentions(text, value))) return undefined
   if (key === 'amount' && !isNear(value, first.value)) return undefined
   if (isDayNamed(value, [...said.map(({ text }) => text), ...other])) return undefined
-  return { said: first.message, quote: first.message.text }
+  const isIn = (text: string) => kind.find(text).some((one) => toPlain(kind, one) === first.value)
+  return { said: first.message, quote: first.message.text, isIn }
 }
 
 /** Tells whether two numbers have the same digits, or differ by one. */
@@ -217,9 +238,10 @@ function findOtherNumber({ value, said, other }: Argument): Said | undefined {
     [...said.map(({ text }) => text), ...other].some((text) => mentions(text, number))
   )
     return undefined
-  const message = said.find(({ text }) => {
+  const isIn = (text: string) => {
     const at = text.toLowerCase().indexOf(words.toLowerCase())
     return at >= 0 && /^ \d{1,5}(?!\d)/.test(text.slice(at + words.length))
-  })
-  return message === undefined ? undefined : { said: message, quote: message.text }
+  }
+  const message = said.find(({ text }) => isIn(text))
+  return message === undefined ? undefined : { said: message, quote: message.text, isIn }
 }

@@ -15,9 +15,17 @@ import { remember, rememberFor } from '../remember.ts'
 import { effectOfTool } from '../tools/tool-effect.ts'
 import { argumentsOf, wordsOfTool } from '../tools/tool-words.ts'
 import { contextOf, readDialogues } from './dialogues.ts'
+import { findWitness } from './witness.ts'
 
 /** A call against what the user had asked for. */
-type LostNeed = { said: Message; quote: string; violation: string; severity: Severity }
+type LostNeed = {
+  said: Message
+  quote: string
+  violation: string
+  severity: Severity
+  /** Tells whether a text forbids the same: then it is a witness of medium severity. */
+  isIn?: (text: string) => boolean
+}
 
 /** A call of a dialogue, and what was said before it. */
 type CallInDialogue = { run: TaskRun; use: ToolUse; before: readonly Message[] }
@@ -41,16 +49,24 @@ export function findLostNeeds(run: TaskRun, budget: WorkBudget): FindingDraft[] 
         const call = { run, use, before: dialogue.messages.slice(0, at) }
         return findForbidden(call) ?? findWrongOption(call)
       })
-      return lost === undefined ? [] : [toDraft(run, use, step, lost)]
+      if (lost === undefined) return []
+      const { quote, isIn } = lost
+      const said = isIn && { quote, isIn }
+      const witness =
+        said && findWitness(run, { dialogue, answer: { step, at }, found: lost, said }, budget)
+      return [
+        toDraft(run, use, step, witness === undefined ? lost : { ...lost, severity: 'medium' }),
+      ]
     })
   })
 }
 
 const lostByUse = rememberFor<ToolUse, LostNeed | undefined>()
 
-function isChoice(use: ToolUse): boolean {
-  return use.fault === null && (effectOfTool(use) === 'changes' || choosing.test(use.name))
-}
+const isChoice = remember(
+  (use: ToolUse): boolean =>
+    use.fault === null && (effectOfTool(use) === 'changes' || choosing.test(use.name)),
+)
 
 /** Names of calls that choose, without a known verb: “besichtigung”, “appointment”. */
 const choosing = /^(?:appointment|callback|hold|besichtigung|termin|buch\w*|reserv\w*|reserva\w*)$/i
@@ -73,7 +89,9 @@ function findForbidden({ use, before }: CallInDialogue): LostNeed | undefined {
           [...toTokenSet(text)].some((one) => isNamedBy(tool ?? '', one)),
       )
       if (tool === undefined || isLifted || isOffered) continue
-      return { said, quote, violation: `The agent called "${use.name}".`, severity: 'medium' }
+      const violation = `The agent called "${use.name}".`
+      const isIn = (text: string) => forbiddenIn(text).some((one) => one.word === word)
+      return { said, quote, violation, severity: 'low', isIn }
     }
   }
   return undefined
@@ -94,15 +112,17 @@ const contacts = ['call phone ring callback', 'text sms', 'mail email'].map((gro
 )
 
 /** Returns the verbs of actions that a message forbids: “don't cancel it”, “no text messages please”. */
-const readForbidden = remember(({ text }: Message) =>
-  sentencesOf(text).flatMap((quote) => {
+const readForbidden = remember(({ text }: Message) => forbiddenIn(text))
+
+function forbiddenIn(text: string): { quote: string; word: string }[] {
+  return sentencesOf(text).flatMap((quote) => {
     if (/\?$|\b(?:if|unless|until|before|after|when|twice|again|wenn|bevor)\b/i.test(quote))
       return []
     const match = forbidding.exec(quote.replaceAll('’', "'"))
     const word = (match?.groups?.['verb'] ?? match?.groups?.['noun'])?.toLowerCase()
     return word === undefined ? [] : [{ quote, word }]
-  }),
-)
+  })
+}
 
 const forbidding =
   /(?:^|[,.;:!–-] ?|\b(?:please|but|and|so) )(?:(?:please )?(?:do not|don't|never) (?:ever )?(?<verb>\p{L}{3,})|(?:please )?no (?<noun>\p{L}{3,}?)s?\b[^,.;]{0,20}(?=,? please|!|$))/iu

@@ -4,6 +4,7 @@ import type { Breach } from './checks/breach.ts'
 import { checkFormat } from './checks/check-format.ts'
 import { checkLanguage } from './checks/check-language.ts'
 import { checkLength } from './checks/check-length.ts'
+import { checkTopic } from './checks/check-topic.ts'
 import { checkForbidden, checkRequired } from './checks/check-words.ts'
 import { checkPersona } from './persona.ts'
 
@@ -21,4 +22,5 @@ const checks: Partial<
   forbidden: checkForbidden,
   required: checkRequired,
   persona: checkPersona,
+  topic: checkTopic,
 }

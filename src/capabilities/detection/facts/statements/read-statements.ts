@@ -8,6 +8,7 @@ import { readForms } from './reading/read-forms.ts'
 import { readLanguages } from './reading/read-languages.ts'
 import { readLengths } from './reading/read-lengths.ts'
 import { readNames, readTools, readUnquoted } from './reading/read-names.ts'
+import { readTopicLimits } from './reading/read-topics.ts'
 import { readWords } from './reading/read-words.ts'
 import { isPermission, type Release, readRelease } from './releases.ts'
 import { readSentences, type Segment } from './sentence/segments.ts'
@@ -42,6 +43,7 @@ const readers = [
   readNames,
   readUnquoted,
   readTools,
+  readTopicLimits,
 ] as const
 
 function readMessage({ role, text, is_harness = false }: Message): MessageStatements {

@@ -40,7 +40,10 @@ function wordOf({ kind, slot }: Statement): string | undefined {
 }
 
 /** Tells whether a text is about the topic of a statement, so that it may ask for an exception. */
-export function isAbout({ kind, slot, value }: Statement, text: string): boolean {
+export function isAbout(
+  { kind, slot, value, role }: Statement & { role?: 'system' | 'user' },
+  text: string,
+): boolean {
   switch (kind) {
     case 'language':
       return (
@@ -55,6 +58,9 @@ export function isAbout({ kind, slot, value }: Statement, text: string): boolean
       return mentions(text, value)
     case 'fact':
       return mentions(text, slot.slice('fact:'.length))
+    case 'topic':
+      // Who asks about a topic may lift an own limit, not that of the system.
+      return role === 'user' && mentions(text, slot.slice('topic:'.length))
     case 'persona':
       return /\b(?:role|persona|character|pretend|real name|really)\b/i.test(text)
     case 'length':

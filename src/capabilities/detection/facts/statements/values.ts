@@ -206,6 +206,17 @@ export function readValue(text: string): FactValue | undefined {
   return readSpelledNumber(bare)
 }
 
+/** Returns the normalised values of a kind in a text of a person. */
+export function readValues(text: string, kind: string): string[] {
+  const starts = text.slice(0, said_chars_max).matchAll(/(?<![\p{L}\p{N}.:-])(?=[\p{L}\p{N}])/gu)
+  return [...starts].flatMap(({ index }) => {
+    const value = readValue(text.slice(index, index + 40))
+    return value?.kind === kind ? [value.normal] : []
+  })
+}
+
+const said_chars_max = 1_000
+
 /** Tells whether two normalised values can mean the same: a date without its year, a first name. */
 export function isCompatible(kind: string, one: string, other: string): boolean {
   if (one === other) return true

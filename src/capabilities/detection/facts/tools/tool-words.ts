@@ -39,7 +39,7 @@ const runnerWords = new Set(
 const commandKeys = ['command', 'cmd', 'script', 'code', 'commands', 'input']
 
 /** Returns the command or code given to a tool that runs it; undefined for other tools. */
-export function commandOf(use: ToolUse): string | undefined {
+export const commandOf = remember((use: ToolUse): string | undefined => {
   const words = wordsOfTool(use.name)
   const isShell = words.some((word) => shellWords.has(word))
   if (!isShell && !words.some((word) => runnerWords.has(word))) return undefined
@@ -50,7 +50,7 @@ export function commandOf(use: ToolUse): string | undefined {
     if (Array.isArray(value)) return value.filter((part) => typeof part === 'string').join(' ')
   }
   return isShell ? (use.arguments ?? '') : undefined
-}
+})
 
 /** Maximum characters read of a command. */
 const command_chars_max = 2_000

@@ -1,4 +1,5 @@
 import type { Value } from '../../values/index.ts'
+import { openSentence } from '../lookup/open-sentence.ts'
 
 /** An operation over seen values; `part` is a percentage of an amount, `share` one of two numbers. */
 const operations = [
@@ -142,8 +143,7 @@ export function readOperations(text: string, value: Value): Named {
 }
 
 function readAround(text: string, { at: [start, end] }: Value): string {
-  const before = text.slice(Math.max(0, start - before_chars), start)
-  const sentence = before.slice(before.search(/[^.!?\n]*(?:[.!?]\S[^.!?\n]*)*$/))
+  const sentence = openSentence(text.slice(Math.max(0, start - before_chars), start))
   const behind = /^(?:[^.!?\n]|[.!?](?=\S))*/.exec(text.slice(end, end + behind_chars))?.[0] ?? ''
   // The value itself is left out, and its unit stays.
   return `${headingOf(text, start)} ${sentence}0${behind}`
@@ -169,8 +169,10 @@ function headingOf(text: string, start: number): string {
 
 /** Returns the line that introduces a list: "Altogether:". */
 function leadOf(text: string, line: number): string {
-  const lead = /([^\n]{1,80}):\**\s*\n+(?:\s*[-*•|\d][^\n]*\n){0,12}$/.exec(
-    text.slice(Math.max(0, line - 400), line),
-  )
-  return lead?.[1] ?? ''
+  const before = text.slice(Math.max(0, line - 400), line)
+  // The search starts at colons only.
+  const colon = before.search(/:\**\s*\n+(?:\s*[-*•|\d][^\n]*\n){0,12}$/)
+  return colon < 0
+    ? ''
+    : before.slice(Math.max(before.lastIndexOf('\n', colon) + 1, colon - 80), colon)
 }

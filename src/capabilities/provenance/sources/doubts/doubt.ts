@@ -1,4 +1,5 @@
 import type { Value } from '../../values/index.ts'
+import { openSentence } from '../lookup/open-sentence.ts'
 
 /**
  * Why a value without a source may still be right. It is listed all the same, with low severity.
@@ -27,8 +28,7 @@ const before_chars = 120
 
 /** Returns the sentence of a value up to it. */
 export function sentenceBefore(text: string, { at: [start] }: Value): string {
-  const before = text.slice(Math.max(0, start - before_chars), start)
-  return before.slice(before.search(/[^.!?\n]*(?:[.!?]\S[^.!?\n]*)*$/))
+  return openSentence(text.slice(Math.max(0, start - before_chars), start))
 }
 
 /** Words of examples, advice and estimates. */

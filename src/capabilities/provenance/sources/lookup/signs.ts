@@ -1,5 +1,6 @@
 import type { Evidence, Value } from '../../values/index.ts'
 import { findNumber } from './find-number.ts'
+import { openSentence } from './open-sentence.ts'
 import type { Context } from './operands.ts'
 
 /** Words that say a sign: "fell by 5 %" restates −5 %, and a discount of 20 is −20. */
@@ -26,7 +27,7 @@ export function negate(value: Value): Value {
 /** Reports whether the sentence of a value says its sign in words. */
 export function isDirected({ at: [start, end] }: Value, text: string): boolean {
   const before = text.slice(Math.max(0, start - sentence_chars), start)
-  const sentence = before.slice(before.search(/[^.!?\n|]*(?:[.!?]\S[^.!?\n|]*)*$/))
+  const sentence = openSentence(before, { inCell: true })
   const behind = text.slice(end, end + key_chars).split(/[.!?\n|]/u, 1)[0] ?? ''
   return direction.test(sentence) || hemisphere.test(behind) || direction.test(behind)
 }
