@@ -7,21 +7,21 @@ import { defaultDetectionSettings } from '../settings/detector-settings.ts'
 
 /**
  * What one more call of a long task costs, without a clock: the characters that regular expressions
- * read, and the units that detectors spend. Texts are read once, so a task of 500 steps reads as
- * many characters for a call as one of 100. Detectors pass over all steps: a few units for each.
+ * read, and the units that detectors spend. Texts are read once, so a task of 250 steps reads as
+ * many characters for a call as one of 50. Detectors pass over all steps: a few units for each.
  */
 describe('one more call of a long task', () => {
   beforeEach(countCharacters)
   afterEach(stopCounting)
 
   for (const history of ['grows', 'reminders', 'moving', 'days'] as const) {
-    test(`reads as much after 500 steps as after 100: ${history}`, () => {
-      const short = measureCalls(history, 100)
+    test(`reads as much after 250 steps as after 50: ${history}`, () => {
+      const short = measureCalls(history, 50)
       expect(short.detect_chars).toBeLessThan(detect_chars_max)
-      const long = measureCalls(history, 500)
+      const long = measureCalls(history, 250)
       expect(long.detect_chars).toBeLessThan(short.detect_chars * 2)
-      expect(short.units).toBeLessThan(100 * units_a_step)
-      expect(long.units).toBeLessThan(500 * units_a_step)
+      expect(short.units).toBeLessThan(50 * units_a_step)
+      expect(long.units).toBeLessThan(250 * units_a_step)
       // A history that changed in the middle is read once; others are read from their new part on.
       const read_chars_max = history === 'moving' ? long.input_chars : short.take_chars * 2
       expect(long.take_chars).toBeLessThan(read_chars_max)
