@@ -135,8 +135,17 @@ function assemble(options: OperatorOptions, election: LeaderElection, presence: 
   const namespaceWatch = watchNamespaces({ kube, timing, logger, settings, book, gate })
   const areLabelsKnown = () => namespaceWatch.unsynced() === null
   const common = {
-    ...{ kube, service, timing, logger, settings, events, metrics, presence, book },
-    ...{ gate, areLabelsKnown },
+    kube,
+    service,
+    timing,
+    logger,
+    settings,
+    events,
+    metrics,
+    presence,
+    book,
+    gate,
+    areLabelsKnown,
   }
   const countNamespaces: ReconcileDeps['countNamespaces'] = (selection) =>
     selection.selector !== undefined && namespaceWatch.unsynced() !== null
@@ -241,7 +250,10 @@ function watchNamespaces(options: {
   })
   const reflector = createReflector({
     ...options,
-    ...{ resource: namespaces, namespace: undefined, metadata_only: true, sink },
+    resource: namespaces,
+    namespace: undefined,
+    metadata_only: true,
+    sink,
   })
   return {
     ...reflector,
