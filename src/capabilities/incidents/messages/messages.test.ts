@@ -1,13 +1,13 @@
 import { describe, expect, test } from 'vitest'
+import { afterAttempt, attemptDelaysMs } from './delivery.ts'
 import {
-  afterAttempt,
-  attemptDelaysMs,
+  decideEnds,
   messageGroupKey,
   sendAt,
   sendable,
   superseded,
-} from '../index.ts'
-import { decideEnds, type Waiting } from './outbox.ts'
+  type Waiting,
+} from './outbox.ts'
 
 const hour_ms = 3_600_000
 
