@@ -4,6 +4,7 @@ import { usePages } from '../../api/pages.ts'
 import type { ReleasePolicy } from '../../api/schema.gen.d.ts'
 import { useHasRole, useProjectId } from '../../app/project.ts'
 import { useUrlState } from '../../app/use-search.ts'
+import { BackButton } from '../../ui/back-button.tsx'
 import { formatCount } from '../../ui/format.ts'
 import { HereLink } from '../../ui/here-link.tsx'
 import { Actor } from '../../ui/job.tsx'
@@ -110,18 +111,13 @@ const columns: Column<ReleasePolicy>[] = [
 ]
 
 function PolicyPage({ policy_id }: { policy_id: string }) {
-  const [, change] = useUrlState()
   const isAdmin = useHasRole('admin')
   const query = api.useQuery('get', '/api/v1/reliability/phase10/benchmark-policy', {
     params: { query: { policy_id } },
   })
   return (
     <div className={ui.stack}>
-      <div>
-        <Button small onClick={() => change({ policy: undefined }, { push: true })}>
-          ← All policies
-        </Button>
-      </div>
+      <BackButton all="policies" names={['policy']} />
       <Loaded query={query} what="Reading the policy">
         {(stored) => (
           <>

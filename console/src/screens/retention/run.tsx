@@ -4,6 +4,7 @@ import { api, call } from '../../api/client.ts'
 import type { RetentionBucket, RetentionRunDetail } from '../../api/schema.gen.d.ts'
 import { useHasRole } from '../../app/project.ts'
 import { useUrlState } from '../../app/use-search.ts'
+import { BackButton } from '../../ui/back-button.tsx'
 import { Chart } from '../../ui/chart.tsx'
 import { Confirm } from '../../ui/dialog.tsx'
 import { formatBytes, formatCount, formatDay } from '../../ui/format.ts'
@@ -24,7 +25,6 @@ const buckets_max = 20_000
 
 /** A run or a dry run: how far it is, and what it deletes, by day, kind and environment. */
 export function Run({ job_id, hasBack }: { job_id: string; hasBack?: boolean }) {
-  const [, change] = useUrlState()
   const run = api.useQuery(
     'get',
     path,
@@ -33,13 +33,7 @@ export function Run({ job_id, hasBack }: { job_id: string; hasBack?: boolean }) 
   )
   return (
     <section className={ui.stack} aria-label="Run">
-      {hasBack === true && (
-        <div>
-          <Button small onClick={() => change({ run: undefined }, { push: true })}>
-            ← All runs
-          </Button>
-        </div>
-      )}
+      {hasBack === true && <BackButton all="runs" names={['run']} />}
       <Loaded query={run} what="Reading the run">
         {(detail) => (
           <>
