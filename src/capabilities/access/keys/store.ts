@@ -18,7 +18,7 @@ type Db = Kysely<AccessTables>
 /** A stored key without the hash of its secret. */
 export type KeyRow = Omit<Selectable<AccessTables['api_keys']>, 'secret_hash' | 'scopes'> & {
   scopes: KeyScope[]
-  /** As `fingerprintOf` makes it. */
+  /** First 16 hex digits of the SHA-256 of the secret, by which its owner can identify it. */
   fingerprint: string
 }
 
