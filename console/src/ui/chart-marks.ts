@@ -1,17 +1,15 @@
 import type Uplot from 'uplot'
 import type { ChartBand, ChartLimit } from './chart-data.ts'
 
-type Axis = { isTime: boolean }
-
 /** Returns the milliseconds of a unit of x: instants of the library are seconds. */
-export function scaleOf({ isTime }: Axis): number {
+export function scaleOf({ isTime }: { isTime: boolean }): number {
   return isTime ? 1000 : 1
 }
 
 /** Fills the bands of a chart. */
 export function drawBands(
   plot: Uplot,
-  { isTime, bands = [] }: Axis & { bands?: readonly ChartBand[] },
+  { isTime, bands = [] }: { isTime: boolean; bands?: readonly ChartBand[] },
   fill: string,
 ): void {
   const scale = scaleOf({ isTime })

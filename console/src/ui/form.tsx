@@ -16,7 +16,6 @@ export function Form({
   children,
   beside,
 }: {
-  /** The state of the request. */
   of: { error: unknown; isPending: boolean }
   /** The verb of the button: "Save the policy". */
   action: string
@@ -29,7 +28,6 @@ export function Form({
   /** Shows the stored version after a change by another person; needed for writes with a version. */
   onReload?: () => void
   children: ReactNode
-  /** Shown beside the button. */
   beside?: ReactNode
 }) {
   return (

@@ -19,7 +19,7 @@ import type { Reflector, ReflectorOptions, ReflectorSink } from './reflector.ts'
 import { createResourceCache, type OnStored, type ResourceCache } from './resource-cache.ts'
 import { resourceOf } from './resource-writer.ts'
 import { serviceBackoff, type Timing } from './timing.ts'
-import { createWorkQueue, runWorkers, type WorkQueue } from './work-queue.ts'
+import { createWorkQueue, processKeys, type WorkQueue } from './work-queue.ts'
 
 /** The cache, queue and workers of one kind. */
 export type Controller = {
@@ -125,7 +125,7 @@ export function createController(kind: Kind, options: ControllerOptions): Contro
     for (const key of cache.keys()) queue.add(key)
     signal.addEventListener('abort', () => queue.close(), { once: true })
     if (signal.aborted) queue.close()
-    const workers = runWorkers(queue, settings.workers, async (key) => {
+    const workers = processKeys(queue, settings.workers, async (key) => {
       await options.presence.whenAllowed(signal)
       await processKey({ key, queue, cache, context, metrics, logger, evict })
     })

@@ -271,7 +271,7 @@ function isBefore(a: Entry, b: Entry): boolean {
 }
 
 /** Takes keys for a number of workers until the queue is closed. */
-export async function runWorkers(
+export async function processKeys(
   queue: WorkQueue,
   workers: number,
   work: (key: string) => Promise<void>,

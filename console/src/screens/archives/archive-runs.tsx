@@ -6,12 +6,11 @@ import { faultsOf } from '../../api/problem.ts'
 import type { ArchiveRun } from '../../api/schema.gen.d.ts'
 import { useHasRole, useProjectId } from '../../app/project.ts'
 import { useUrlState } from '../../app/use-search.ts'
-import { BackButton } from '../../ui/back-button.tsx'
 import { Dialog } from '../../ui/dialog.tsx'
 import { faultAt, TextField } from '../../ui/fields.tsx'
 import { Form } from '../../ui/form.tsx'
 import { formatBytes, formatCount } from '../../ui/format.ts'
-import { HereLink } from '../../ui/here-link.tsx'
+import { BackButton, HereLink } from '../../ui/here-link.tsx'
 import { Actor, isUnderWay, Progress, pollWhile, useRunPages } from '../../ui/job.tsx'
 import { Json } from '../../ui/json.tsx'
 import { List } from '../../ui/list.tsx'
@@ -145,7 +144,7 @@ function RunPage({ job_id }: { job_id: string }) {
   )
   return (
     <div className={ui.stack}>
-      <BackButton all="archives" names={['run']} />
+      <BackButton all="archives" change={{ run: undefined }} />
       <Loaded query={query} what="Reading the run">
         {(run) => (
           <>

@@ -3,8 +3,8 @@ import { api } from '../../api/client.ts'
 import type { ReleaseCertification } from '../../api/schema.gen.d.ts'
 import { serverNow } from '../../api/server-clock.ts'
 import { useHasRole } from '../../app/project.ts'
-import { BackButton } from '../../ui/back-button.tsx'
 import { formatCount } from '../../ui/format.ts'
+import { BackButton } from '../../ui/here-link.tsx'
 import { Actor, isUnderWay, Progress, pollWhile } from '../../ui/job.tsx'
 import { Button, Facts, Time } from '../../ui/parts.tsx'
 import { Loaded } from '../../ui/states.tsx'
@@ -29,7 +29,7 @@ export function CertificationPage({ id }: { id: string }) {
   )
   return (
     <div className={ui.stack}>
-      <BackButton all="certifications" names={['id']} />
+      <BackButton all="certifications" change={{ id: undefined }} />
       <Loaded query={query} what="Reading the certification">
         {(certification) => (
           <>

@@ -4,9 +4,8 @@ import { usePages } from '../../api/pages.ts'
 import type { ReleasePolicy } from '../../api/schema.gen.d.ts'
 import { useHasRole, useProjectId } from '../../app/project.ts'
 import { useUrlState } from '../../app/use-search.ts'
-import { BackButton } from '../../ui/back-button.tsx'
 import { formatCount } from '../../ui/format.ts'
-import { HereLink } from '../../ui/here-link.tsx'
+import { BackButton, HereLink } from '../../ui/here-link.tsx'
 import { Actor } from '../../ui/job.tsx'
 import { Json } from '../../ui/json.tsx'
 import { List } from '../../ui/list.tsx'
@@ -117,7 +116,7 @@ function PolicyPage({ policy_id }: { policy_id: string }) {
   })
   return (
     <div className={ui.stack}>
-      <BackButton all="policies" names={['policy']} />
+      <BackButton all="policies" change={{ policy: undefined }} />
       <Loaded query={query} what="Reading the policy">
         {(stored) => (
           <>

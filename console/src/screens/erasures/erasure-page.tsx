@@ -2,9 +2,9 @@ import { Link } from '@tanstack/react-router'
 import { api } from '../../api/client.ts'
 import type { Erasure } from '../../api/schema.gen.d.ts'
 import { useProjectId } from '../../app/project.ts'
-import { BackButton } from '../../ui/back-button.tsx'
 import { downloadText } from '../../ui/download.ts'
 import { formatCount } from '../../ui/format.ts'
+import { BackButton } from '../../ui/here-link.tsx'
 import { Actor, Progress, pollWhile } from '../../ui/job.tsx'
 import { Button, Facts, State, Time } from '../../ui/parts.tsx'
 import { Loaded } from '../../ui/states.tsx'
@@ -24,7 +24,7 @@ export function ErasurePage({ erasure_id }: { erasure_id: string }) {
   )
   return (
     <div className={ui.stack}>
-      <BackButton all="erasures" names={['erasure']} />
+      <BackButton all="erasures" change={{ erasure: undefined }} />
       <Loaded query={query} what="Reading the erasure">
         {(erasure) => (
           <>

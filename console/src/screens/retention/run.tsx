@@ -4,10 +4,10 @@ import { api, call } from '../../api/client.ts'
 import type { RetentionBucket, RetentionRunDetail } from '../../api/schema.gen.d.ts'
 import { useHasRole } from '../../app/project.ts'
 import { useUrlState } from '../../app/use-search.ts'
-import { BackButton } from '../../ui/back-button.tsx'
 import { Chart } from '../../ui/chart.tsx'
 import { Confirm } from '../../ui/dialog.tsx'
 import { formatBytes, formatCount, formatDay } from '../../ui/format.ts'
+import { BackButton } from '../../ui/here-link.tsx'
 import { Actor, isUnderWay, Progress, pollWhile } from '../../ui/job.tsx'
 import { Json } from '../../ui/json.tsx'
 import { Button, Facts, State, Tile, Time } from '../../ui/parts.tsx'
@@ -33,7 +33,7 @@ export function Run({ job_id, hasBack }: { job_id: string; hasBack?: boolean }) 
   )
   return (
     <section className={ui.stack} aria-label="Run">
-      {hasBack === true && <BackButton all="runs" names={['run']} />}
+      {hasBack === true && <BackButton all="runs" change={{ run: undefined }} />}
       <Loaded query={run} what="Reading the run">
         {(detail) => (
           <>

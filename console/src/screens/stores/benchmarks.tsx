@@ -5,10 +5,9 @@ import { faultsOf } from '../../api/problem.ts'
 import type { StoreBenchmark } from '../../api/schema.gen.d.ts'
 import { useHasRole, useProjectId } from '../../app/project.ts'
 import { useUrlState } from '../../app/use-search.ts'
-import { BackButton } from '../../ui/back-button.tsx'
 import { faultAt, TextField } from '../../ui/fields.tsx'
 import { formatDuration } from '../../ui/format.ts'
-import { HereLink } from '../../ui/here-link.tsx'
+import { BackButton, HereLink } from '../../ui/here-link.tsx'
 import { Actor, isUnderWay, Progress, pollWhile, useRunPages } from '../../ui/job.tsx'
 import { Json } from '../../ui/json.tsx'
 import { List } from '../../ui/list.tsx'
@@ -140,7 +139,7 @@ function BenchmarkPage({ job_id }: { job_id: string }) {
   )
   return (
     <div className={ui.stack}>
-      <BackButton all="benchmarks" names={['run']} />
+      <BackButton all="benchmarks" change={{ run: undefined }} />
       <Loaded query={query} what="Reading the benchmark">
         {(run) => (
           <>

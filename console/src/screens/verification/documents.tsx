@@ -5,10 +5,9 @@ import { usePages } from '../../api/pages.ts'
 import type { Document } from '../../api/schema.gen.d.ts'
 import { useHasRole, useProjectId } from '../../app/project.ts'
 import { useUrlState } from '../../app/use-search.ts'
-import { BackButton } from '../../ui/back-button.tsx'
 import { Confirm } from '../../ui/dialog.tsx'
 import { formatBytes, formatCount } from '../../ui/format.ts'
-import { HereLink } from '../../ui/here-link.tsx'
+import { BackButton, HereLink } from '../../ui/here-link.tsx'
 import { Actor } from '../../ui/job.tsx'
 import { List } from '../../ui/list.tsx'
 import { Button, Facts, Time } from '../../ui/parts.tsx'
@@ -160,7 +159,7 @@ function DocumentPage({ document_id }: { document_id: string }) {
   const shown = version ?? (document.data && String(document.data.version))
   return (
     <div className={ui.stack}>
-      <BackButton all="documents" names={['document', 'version']} />
+      <BackButton all="documents" change={{ document: undefined, version: undefined }} />
       <Loaded query={document} what="Reading the document">
         {(of) => (
           <>

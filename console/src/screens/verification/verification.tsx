@@ -1,5 +1,5 @@
 import { useUrlState } from '../../app/use-search.ts'
-import { BackButton } from '../../ui/back-button.tsx'
+import { BackButton } from '../../ui/here-link.tsx'
 import { Heading } from '../../ui/parts.tsx'
 import { Tabs } from '../../ui/tabs.tsx'
 import ui from '../../ui/ui.module.css'
@@ -35,7 +35,10 @@ function AnswersTab() {
   if (trace === undefined && task === undefined) return <Answers />
   return (
     <div className={ui.stack}>
-      <BackButton all="answers" names={['trace', 'task', 'claim', 'run']} />
+      <BackButton
+        all="answers"
+        change={{ trace: undefined, task: undefined, claim: undefined, run: undefined }}
+      />
       {trace === undefined ? (
         <TaskRuns task_id={task ?? ''} />
       ) : (

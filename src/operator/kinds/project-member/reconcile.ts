@@ -127,18 +127,11 @@ function acceptedCondition({ role, member_role }: Member): ConditionDraft {
       )
 }
 
-const ready = (reason: string, message: string): ConditionDraft => ({
-  type: 'Ready',
-  status: 'True',
-  reason,
-  message,
-})
-const notReady = (reason: string, message: string): ConditionDraft => ({
-  type: 'Ready',
-  status: 'False',
-  reason,
-  message,
-})
+const readiness =
+  (status: 'True' | 'False') =>
+  (reason: string, message: string): ConditionDraft => ({ type: 'Ready', status, reason, message })
+const ready = readiness('True')
+const notReady = readiness('False')
 
 /** Returns the event of an invitation that changed its state by itself. */
 function stateEvents(
