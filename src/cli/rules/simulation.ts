@@ -1,7 +1,6 @@
 import {
   afterReopen,
   afterResolve,
-  type GroupState,
   isPartial,
   planSlots,
   type Sample,
@@ -13,7 +12,6 @@ import {
   applyMuting,
   applyTimers,
   type Changed,
-  type Incident,
   joinTimers,
   type Move,
   moveIncident,
@@ -37,24 +35,9 @@ import {
 } from '../../capabilities/incidents/rules/index.ts'
 import { countMatches, groupsOfRecord } from './event-records.ts'
 import type { Measurements } from './measurements.ts'
+import type { GroupSlot, LiveRule, TrackedIncident } from './simulation-state.ts'
 import type { TestCase } from './test-file.ts'
 import type { TimelineEntry } from './timeline.ts'
-
-/** A rule with the state of its groups. */
-type LiveRule = {
-  rule: Rule
-  /** The newest slot that is not evaluated again as the first pass. */
-  last_ms: number | null
-  states: Map<string, { group: Group; state: GroupState }>
-}
-
-/** An incident with the rule and the group that opened it. */
-export type TrackedIncident = { number: number; rule: Rule; group: Group; incident: Incident }
-
-/** A time and the way in which a group is evaluated at it. */
-type GroupSlot = { sample: Sample; now_ms: number } & {
-  slot: { end_ms: number; pass: 'first' | 'late'; is_last_attempt: boolean }
-}
 
 type TestRecord = TestCase['events'][number]
 
