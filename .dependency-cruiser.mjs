@@ -127,10 +127,11 @@ export default {
       to: { path: '^src/capabilities/', pathNot: '/index\\.ts$' },
     },
     {
-      name: 'capability-front-doors-from-operator',
+      name: 'capability-front-doors-from-operator-and-cli',
       severity: 'error',
-      comment: 'The operator enters a capability by its index.ts, or by one of a pure part of it.',
-      from: { path: '^src/operator/', pathNot: '\\.test\\.ts$' },
+      comment:
+        'The operator and commands enter a capability by its index.ts, or by one of a part of it.',
+      from: { path: '^src/(operator|cli)/', pathNot: '\\.test\\.ts$' },
       to: { path: '^src/capabilities/', pathNot: '/index\\.ts$' },
     },
     {

@@ -99,7 +99,10 @@ const files: Record<string, string> = {
   ...Object.fromEntries(
     routes
       .filter(({ scope }) => scope.level === 'project' && scope.key === 'proxy:write')
-      .map(({ url }) => [url, 'capabilities/edge/proxy/call-routes.ts']),
+      .map(({ url, summary }) => [
+        url,
+        `capabilities/edge/proxy/${summary.startsWith('Pass a ') ? 'passed' : 'call'}-routes.ts`,
+      ]),
   ),
   ...Object.fromEntries(
     routes

@@ -1,7 +1,8 @@
 import { chmod, mkdtemp, readdir, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { openSignals, type Rule, ruleShape } from '../../src/capabilities/incidents/index.ts'
+import { openSignals, type Rule } from '../../src/capabilities/incidents/index.ts'
+import { ruleShape } from '../../src/capabilities/incidents/rules/rule.ts'
 import {
   refreshDefaults,
   refreshMinutes,

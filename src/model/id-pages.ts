@@ -48,6 +48,17 @@ export function idPageAfter(
   return { after: idAfter(list, cursor, isId), limit: limit + 1, count_max: totalExactMax + 1 }
 }
 
+/** Reads the page of a query from a list sorted by id. Throws `invalid_cursor`. */
+export async function readIdPage<R extends { id: string } | { user_id: string }>(
+  list: string,
+  query: { cursor?: string | undefined; limit: number },
+  read: (page: IdPage) => Promise<{ rows: readonly R[]; counted: number }>,
+): Promise<{ items: R[]; info: PageInfo }> {
+  const result = await read(idPageAfter(list, query))
+  const idOf = (row: R) => ('id' in row ? row.id : row.user_id)
+  return idPage(result, { list, limit: query.limit, idOf })
+}
+
 /** Cuts off the extra row and returns the page with its cursor. */
 export function idPage<R>(
   { rows, counted }: { rows: readonly R[]; counted: number },

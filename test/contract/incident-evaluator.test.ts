@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { orphanRule, type Rule } from '../../src/capabilities/incidents/index.ts'
+import type { Rule } from '../../src/capabilities/incidents/index.ts'
 import type { Message } from '../../src/capabilities/incidents/messages/message.ts'
+import { orphanRule } from '../../src/capabilities/incidents/store/moves.ts'
 import { durationMs } from '../../src/kernel/duration.ts'
 import { minuteOf, openWorld, spike } from '../support/evaluator-world.ts'
 import type { FakeValues } from '../support/fake-signals.ts'

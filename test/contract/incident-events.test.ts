@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { FindingChange } from '../../src/capabilities/incidents/evaluation/event-match.ts'
-import { type Rule, ruleShape } from '../../src/capabilities/incidents/index.ts'
+import type { Rule } from '../../src/capabilities/incidents/index.ts'
+import { ruleShape } from '../../src/capabilities/incidents/rules/rule.ts'
 import { matchFindings } from '../../src/capabilities/incidents/worker/match-findings.ts'
 import type { LedgerSums } from '../../src/capabilities/storage/index.ts'
 import type { Kysely, TaskTables } from '../../src/platform/relational/index.ts'

@@ -1,18 +1,16 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { ruleTable } from '../../src/capabilities/incidents/api/rules/store.ts'
 import { newGroup } from '../../src/capabilities/incidents/evaluation/step.ts'
+import { incidentSchema } from '../../src/capabilities/incidents/incident-view.ts'
+import { applyTimers, joinTimers } from '../../src/capabilities/incidents/life-cycle/due.ts'
+import { openIncidents } from '../../src/capabilities/incidents/store/incident-book.ts'
+import { coreOf, toIncidentView } from '../../src/capabilities/incidents/store/incident-row.ts'
 import {
-  applyTimers,
   deliveredOpening,
-  incidentSchema,
-  joinTimers,
   type MoveRequest,
   moveStored,
   orphanRule,
-  toIncidentView,
-} from '../../src/capabilities/incidents/index.ts'
-import { openIncidents } from '../../src/capabilities/incidents/store/incident-book.ts'
-import { coreOf } from '../../src/capabilities/incidents/store/incident-row.ts'
+} from '../../src/capabilities/incidents/store/moves.ts'
 import { putStates } from '../../src/capabilities/incidents/store/rule-rows.ts'
 import {
   type IncidentBench,

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { moveStored, type Rule } from '../../src/capabilities/incidents/index.ts'
+import type { Rule } from '../../src/capabilities/incidents/index.ts'
+import { moveStored } from '../../src/capabilities/incidents/store/moves.ts'
 import type { Evaluator } from '../../src/capabilities/incidents/worker/open-evaluator.ts'
 import { newId } from '../../src/kernel/ids.ts'
 import { openWorld, spike } from '../support/evaluator-world.ts'

@@ -1,5 +1,7 @@
-import type { Group, Rule, Sample } from '../../src/capabilities/incidents/index.ts'
+import type { Sample } from '../../src/capabilities/incidents/evaluation/contract.ts'
+import type { Rule } from '../../src/capabilities/incidents/index.ts'
 import type { Measured, MeasuredSlot, Signals } from '../../src/capabilities/incidents/ports.ts'
+import type { Group } from '../../src/capabilities/incidents/rules/groups.ts'
 import { valueSample } from './incident-steps.ts'
 
 /** Values of a rule at the end of a slot: of its groups, or of the whole project. */

@@ -1,17 +1,13 @@
+import type { GroupState } from '../../src/capabilities/incidents/evaluation/contract.ts'
 import { newGroup } from '../../src/capabilities/incidents/evaluation/step.ts'
-import {
-  type Group,
-  type GroupState,
-  groupKey,
-  type Incident,
-  type Rule,
-  recordTransition,
-  type StoredIncident,
-} from '../../src/capabilities/incidents/index.ts'
+import type { Rule } from '../../src/capabilities/incidents/index.ts'
+import type { Incident } from '../../src/capabilities/incidents/life-cycle/incident.ts'
+import { recordTransition } from '../../src/capabilities/incidents/life-cycle/record-transition.ts'
 import type { IncidentDb } from '../../src/capabilities/incidents/ports.ts'
 import { dedupKey } from '../../src/capabilities/incidents/rules/dedup-key.ts'
+import { type Group, groupKey } from '../../src/capabilities/incidents/rules/groups.ts'
 import { openIncidents } from '../../src/capabilities/incidents/store/incident-book.ts'
-import { coreOf } from '../../src/capabilities/incidents/store/incident-row.ts'
+import { coreOf, type StoredIncident } from '../../src/capabilities/incidents/store/incident-row.ts'
 import { newId } from '../../src/kernel/ids.ts'
 import {
   type AccessTables,

@@ -1,12 +1,11 @@
-import {
-  announced,
-  type Changed,
-  type Incident,
-  type IncidentEvent,
-  noticesOf,
-  recordTransition,
-  type Transition,
-} from '../../src/capabilities/incidents/index.ts'
+import type { Transition } from '../../src/capabilities/incidents/evaluation/contract.ts'
+import type {
+  Changed,
+  Incident,
+  IncidentEvent,
+} from '../../src/capabilities/incidents/life-cycle/incident.ts'
+import { announced, noticesOf } from '../../src/capabilities/incidents/life-cycle/notices.ts'
+import { recordTransition } from '../../src/capabilities/incidents/life-cycle/record-transition.ts'
 import { failureRule, minute_ms, start_ms } from './incident-steps.ts'
 
 type Rule = ReturnType<typeof failureRule>

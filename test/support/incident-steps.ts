@@ -1,11 +1,11 @@
-import {
-  type GroupState,
-  ruleShape,
-  type Sample,
-  type Slot,
-  step,
-  type Transition,
-} from '../../src/capabilities/incidents/index.ts'
+import type {
+  GroupState,
+  Sample,
+  Slot,
+  Transition,
+} from '../../src/capabilities/incidents/evaluation/contract.ts'
+import { step } from '../../src/capabilities/incidents/evaluation/step.ts'
+import { ruleShape } from '../../src/capabilities/incidents/rules/rule.ts'
 
 /** The end of the first slot of a scenario. */
 export const start_ms = Date.UTC(2026, 0, 5, 12)

@@ -10,6 +10,7 @@ import {
   seriesDashes,
   stackSeries,
 } from './chart-data.ts'
+import { drawBands, drawLimits, scaleOf } from './chart-marks.ts'
 import { timeTicks } from './time-ticks.ts'
 
 type PlotProps = ChartProps & {
@@ -102,11 +103,6 @@ function colourOf(place: HTMLElement): Colour {
     probe.remove()
     return color
   }
-}
-
-/** Instants of the library are seconds. */
-function scaleOf({ isTime }: Shape): number {
-  return isTime ? 1000 : 1
 }
 
 function dataOf(shape: Shape): Uplot.AlignedData {
@@ -261,42 +257,4 @@ function hooksOf(shape: Shape, calls: { current: Calls }, colour: Colour): Uplot
     drawClear: [(plot) => drawBands(plot, shape, colour('--bad-bg'))],
     draw: [(plot) => drawLimits(plot, shape, colour('--bad'))],
   }
-}
-
-function drawBands(plot: Uplot, shape: Shape, fill: string): void {
-  const scale = scaleOf(shape)
-  const { left, top, width, height } = plot.bbox
-  plot.ctx.save()
-  plot.ctx.fillStyle = fill
-  for (const { from, to } of shape.bands ?? []) {
-    const start = Math.max(left, plot.valToPos(from / scale, 'x', true))
-    const end = Math.min(left + width, plot.valToPos(to / scale, 'x', true))
-    // A short band must still be seen.
-    if (end >= left && start <= left + width) {
-      plot.ctx.fillRect(start, top, Math.max(end - start, 3), height)
-    }
-  }
-  plot.ctx.restore()
-}
-
-function drawLimits(plot: Uplot, { limits = [] }: Shape, stroke: string): void {
-  const { left, width } = plot.bbox
-  const ratio = window.devicePixelRatio
-  plot.ctx.save()
-  plot.ctx.strokeStyle = stroke
-  plot.ctx.fillStyle = stroke
-  plot.ctx.lineWidth = ratio
-  plot.ctx.setLineDash([5 * ratio, 4 * ratio])
-  plot.ctx.font = `${12 * ratio}px system-ui, sans-serif`
-  plot.ctx.textAlign = 'right'
-  plot.ctx.textBaseline = 'bottom'
-  for (const { value, name } of limits) {
-    const y = plot.valToPos(value, 'y', true)
-    plot.ctx.beginPath()
-    plot.ctx.moveTo(left, y)
-    plot.ctx.lineTo(left + width, y)
-    plot.ctx.stroke()
-    plot.ctx.fillText(name, left + width - 4 * ratio, y - 2 * ratio)
-  }
-  plot.ctx.restore()
 }

@@ -1,6 +1,8 @@
 import { Link } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
 import type { Search } from '../app/search.ts'
+import { useUrlState } from '../app/use-search.ts'
+import { Button } from './parts.tsx'
 
 /** A link to the same screen with other values in its URL, such as an opened row. */
 export function HereLink({
@@ -18,5 +20,17 @@ export function HereLink({
     <Link {...rest} to="." search={((before: Search) => ({ ...before, ...change })) as never}>
       {children}
     </Link>
+  )
+}
+
+/** Leads from one thing back to the list of all of them. */
+export function BackButton({ all, change }: { all: string; change: Search }) {
+  const [, changeUrl] = useUrlState()
+  return (
+    <div>
+      <Button small onClick={() => changeUrl(change, { push: true })}>
+        ← All {all}
+      </Button>
+    </div>
   )
 }

@@ -62,7 +62,8 @@ export async function answerAggregate(
     rows: whole,
     columns: toAnswerColumns(columns),
     truncated,
-    ...{ served_by, fallback_reason },
+    served_by,
+    fallback_reason,
     stats: toAnswerStats(stats),
   }
 }

@@ -122,7 +122,8 @@ async function explainQuery(deps: RunDeps, given: ExplainRequest & Caller) {
     query_class: run.query_class,
     query: run.query.body as Record<string, unknown>,
     store: {
-      ...{ chosen, fallback: choice.fallback },
+      chosen,
+      fallback: choice.fallback,
       candidates: choice.candidates.map((each) => ({ ...each })),
     },
     statement: toAnswerStatement(statement, dialects[chosen].param_name),
@@ -130,7 +131,9 @@ async function explainQuery(deps: RunDeps, given: ExplainRequest & Caller) {
     estimate: toAnswerEstimate(plan),
     limits: toAnswerLimits(deps.limits),
     warnings: findWarnings('aggregate' in given ? given.aggregate : given.query, {
-      ...{ plan, statement, limits: deps.limits },
+      plan,
+      statement,
+      limits: deps.limits,
     }),
   }
 }

@@ -111,7 +111,11 @@ function describeEntity(name: (typeof entityNames)[number]) {
 function describeField(field: Field) {
   const { name, type, description, nullable = false, indexed = false } = field
   return {
-    ...{ name, type, description, nullable, indexed },
+    name,
+    type,
+    description,
+    nullable,
+    indexed,
     large: field.content === true || field.from_content === true,
     sortable: isSortable({ field }),
     groupable: isGroupable({ field }),

@@ -135,7 +135,9 @@ export async function readRecords(
   )
   const { rows, served_by, fallback_reason, stats } = result
   return {
-    ...{ served_by, fallback_reason, stats },
+    served_by,
+    fallback_reason,
+    stats,
     rows: rows.slice(0, rows_max),
     more: rows.length > rows_max,
     alias: Object.fromEntries(result.statement.columns.map(({ name, alias }) => [name, alias])),

@@ -19,11 +19,22 @@ import {
 
 /** PUT /api/v1/tasks/{task_id}/complete: completes a running task, see `endTaskOnRequest`. */
 export function completeTask(deps: TaskDeps): Route {
-  return defineRoute({
-    method: 'PUT',
+  return endTaskRoute(deps, 'completed', {
     url: '/api/v1/tasks/{task_id}/complete',
     id: 'completeTask',
     summary: 'Completes a running task',
+  })
+}
+
+/** Returns a route that ends a running task in a state. */
+export function endTaskRoute(
+  deps: TaskDeps,
+  state: EndRequest['state'],
+  route: { url: string; id: string; summary: string },
+): Route {
+  return defineRoute({
+    ...route,
+    method: 'PUT',
     auth: 'jwt_or_key',
     scope: { level: 'project', role: 'editor', key: 'tasks:write' },
     params: taskPath,
@@ -31,7 +42,7 @@ export function completeTask(deps: TaskDeps): Route {
     reply: taskSchema,
     errors: ['task_not_found', 'task_state_conflict'],
     handle: ({ params, body, caller, signal }) =>
-      endTaskOnRequest(deps, { task_id: params.task_id, state: 'completed', body, caller, signal }),
+      endTaskOnRequest(deps, { task_id: params.task_id, state, body, caller, signal }),
   })
 }
 
@@ -41,7 +52,7 @@ const noteSchema = z
   .refine(isStorable, { error: expected('text without U+0000') })
 
 /** Body of the complete and fail requests; may be left out. */
-export const endBody = z
+const endBody = z
   .strictObject({
     note: noteSchema
       .optional()
@@ -73,7 +84,7 @@ type EndRequest = {
  * `task_not_found`; during an outage of the worker the client has to retry. The request never
  * creates a task: a mistyped id would stay in the list for ever, and the client would not notice.
  */
-export async function endTaskOnRequest(deps: TaskDeps, request: EndRequest): Promise<Task> {
+async function endTaskOnRequest(deps: TaskDeps, request: EndRequest): Promise<Task> {
   const { state, body, caller } = request
   const before = await waitForTask(deps, request)
   if (before.state === 'running' && !before.implicit) {

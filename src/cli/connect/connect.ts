@@ -1,11 +1,11 @@
 import { z } from 'zod'
-import type { Client } from '../../capabilities/onboarding/clients/client.ts'
 import {
   adviceFor,
   baseUrlOf,
+  type Client,
   clients,
   linesOf,
-} from '../../capabilities/onboarding/clients/clients.ts'
+} from '../../capabilities/onboarding/clients/index.ts'
 import { printable } from '../../kernel/printable.ts'
 import { sleep } from '../../kernel/time.ts'
 import { apiSettings, askApi, proxySettings } from '../ask-api.ts'

@@ -1,7 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import { z } from 'zod'
-import { type Rule, ruleFields } from '../../capabilities/incidents/rules/rule.ts'
-import { canonicalRule } from '../../capabilities/incidents/rules/written-rule.ts'
+import { canonicalRule, type Rule, ruleFields } from '../../capabilities/incidents/rules/index.ts'
 import { printable } from '../../kernel/printable.ts'
 import { adminSettings, askApi } from '../ask-api.ts'
 import { type Arguments, type CommandIo, exitStatus, NoAnswer, UsageError } from '../command.ts'

@@ -1,6 +1,5 @@
 import { z } from 'zod'
-import type { Group } from '../../capabilities/incidents/rules/groups.ts'
-import type { Rule } from '../../capabilities/incidents/rules/rule.ts'
+import type { Group, Rule } from '../../capabilities/incidents/rules/index.ts'
 import { printable } from '../../kernel/printable.ts'
 import { apiSettings, askApi } from '../ask-api.ts'
 import { type Arguments, type CommandIo, exitStatus, NoAnswer, UsageError } from '../command.ts'

@@ -1,6 +1,11 @@
-import { rateSignals, signals } from '../../capabilities/incidents/rules/condition-kinds.ts'
-import { type Group, groupKey } from '../../capabilities/incidents/rules/groups.ts'
-import { dimensions, type Rule } from '../../capabilities/incidents/rules/rule.ts'
+import {
+  dimensions,
+  type Group,
+  groupKey,
+  type Rule,
+  rateSignals,
+  signals,
+} from '../../capabilities/incidents/rules/index.ts'
 import { matchesGlob } from '../../kernel/glob.ts'
 import { type Fault, faultAt } from '../lint/fault.ts'
 import type { Path } from '../lint/read-documents.ts'

@@ -1,9 +1,5 @@
-import {
-  type Suppression,
-  suppressionBody,
-} from '../../capabilities/incidents/muting/suppression.ts'
-import { type Group, groupKey } from '../../capabilities/incidents/rules/groups.ts'
-import type { Rule } from '../../capabilities/incidents/rules/rule.ts'
+import { type Suppression, suppressionBody } from '../../capabilities/incidents/muting/index.ts'
+import { type Group, groupKey, type Rule } from '../../capabilities/incidents/rules/index.ts'
 import { durationMs } from '../../kernel/duration.ts'
 import { parseWritten } from '../zod-faults.ts'
 import { bindSeries } from './bind-series.ts'

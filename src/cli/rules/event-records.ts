@@ -1,7 +1,9 @@
-import { groupsOfTask, matchesChange } from '../../capabilities/incidents/evaluation/event-match.ts'
-import type { Group } from '../../capabilities/incidents/rules/groups.ts'
-import type { Rule } from '../../capabilities/incidents/rules/rule.ts'
-import { ledgerMatches } from '../../capabilities/incidents/worker/ledger-matches.ts'
+import {
+  groupsOfTask,
+  ledgerMatches,
+  matchesChange,
+} from '../../capabilities/incidents/evaluation/index.ts'
+import type { Group, Rule } from '../../capabilities/incidents/rules/index.ts'
 import type { TestCase } from './test-file.ts'
 
 type TestRecord = TestCase['events'][number]

@@ -1,7 +1,11 @@
-import type { Sample } from '../../capabilities/incidents/evaluation/contract.ts'
-import { effectiveTiers } from '../../capabilities/incidents/rules/burn-tiers.ts'
-import { type Group, groupKey } from '../../capabilities/incidents/rules/groups.ts'
-import type { Dimension, Rule } from '../../capabilities/incidents/rules/rule.ts'
+import type { Sample } from '../../capabilities/incidents/evaluation/index.ts'
+import {
+  type Dimension,
+  effectiveTiers,
+  type Group,
+  groupKey,
+  type Rule,
+} from '../../capabilities/incidents/rules/index.ts'
 import { durationMs } from '../../kernel/duration.ts'
 import type { PointValue } from './series.ts'
 

@@ -1,6 +1,5 @@
-import { mutualInhibition } from '../../capabilities/incidents/muting/inhibition.ts'
-import type { Rule } from '../../capabilities/incidents/rules/rule.ts'
-import { ruleBody } from '../../capabilities/incidents/rules/rule-faults.ts'
+import { mutualInhibition } from '../../capabilities/incidents/muting/index.ts'
+import { type Rule, ruleBody } from '../../capabilities/incidents/rules/index.ts'
 import { printable } from '../../kernel/printable.ts'
 import { incidentRuleSpec, kinds, toRule } from '../../operator/index.ts'
 import { type Fault, faultAt, isObject, pathText } from '../lint/fault.ts'

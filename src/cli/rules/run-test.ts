@@ -1,4 +1,4 @@
-import type { Move } from '../../capabilities/incidents/life-cycle/move.ts'
+import type { Move } from '../../capabilities/incidents/life-cycle/index.ts'
 import { durationMs } from '../../kernel/duration.ts'
 import type { Act, CompiledExpectation, CompiledTest } from './compile-test.ts'
 import { Simulation } from './simulation.ts'

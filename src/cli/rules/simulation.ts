@@ -1,51 +1,43 @@
-import type { GroupState, Sample } from '../../capabilities/incidents/evaluation/contract.ts'
-import { isPartial } from '../../capabilities/incidents/evaluation/outcome.ts'
-import { planSlots } from '../../capabilities/incidents/evaluation/slots.ts'
-import { afterReopen, afterResolve } from '../../capabilities/incidents/evaluation/step.ts'
-import { advanceGroup } from '../../capabilities/incidents/life-cycle/advance-group.ts'
-import { applyTimers, joinTimers } from '../../capabilities/incidents/life-cycle/due.ts'
-import type { Actor, Changed, Incident } from '../../capabilities/incidents/life-cycle/incident.ts'
-import { type Move, moveIncident } from '../../capabilities/incidents/life-cycle/move.ts'
 import {
+  afterReopen,
+  afterResolve,
+  isPartial,
+  planSlots,
+  type Sample,
+} from '../../capabilities/incidents/evaluation/index.ts'
+import {
+  type Actor,
+  advanceGroup,
   announced,
   applyMuting,
+  applyTimers,
+  type Changed,
+  joinTimers,
+  type Move,
+  moveIncident,
   noticesOf,
-} from '../../capabilities/incidents/life-cycle/notices.ts'
-import { orphan } from '../../capabilities/incidents/life-cycle/record-transition.ts'
+  orphan,
+} from '../../capabilities/incidents/life-cycle/index.ts'
 import {
   incidentInhibitors,
   incidentSources,
-  sourcesFirst,
-} from '../../capabilities/incidents/muting/inhibition.ts'
-import {
   isActive,
   isMatch,
   type Suppression,
-} from '../../capabilities/incidents/muting/suppression.ts'
-import { dedupKey } from '../../capabilities/incidents/rules/dedup-key.ts'
-import { type Group, groupKey } from '../../capabilities/incidents/rules/groups.ts'
-import type { Rule } from '../../capabilities/incidents/rules/rule.ts'
-import { forgetAfterMs } from '../../capabilities/incidents/rules/rule-faults.ts'
+  sourcesFirst,
+} from '../../capabilities/incidents/muting/index.ts'
+import {
+  dedupKey,
+  forgetAfterMs,
+  type Group,
+  groupKey,
+  type Rule,
+} from '../../capabilities/incidents/rules/index.ts'
 import { countMatches, groupsOfRecord } from './event-records.ts'
 import type { Measurements } from './measurements.ts'
+import type { GroupSlot, LiveRule, TrackedIncident } from './simulation-state.ts'
 import type { TestCase } from './test-file.ts'
 import type { TimelineEntry } from './timeline.ts'
-
-/** A rule with the state of its groups. */
-type LiveRule = {
-  rule: Rule
-  /** The newest slot that is not evaluated again as the first pass. */
-  last_ms: number | null
-  states: Map<string, { group: Group; state: GroupState }>
-}
-
-/** An incident with the rule and the group that opened it. */
-export type TrackedIncident = { number: number; rule: Rule; group: Group; incident: Incident }
-
-/** A time and the way in which a group is evaluated at it. */
-type GroupSlot = { sample: Sample; now_ms: number } & {
-  slot: { end_ms: number; pass: 'first' | 'late'; is_last_attempt: boolean }
-}
 
 type TestRecord = TestCase['events'][number]
 

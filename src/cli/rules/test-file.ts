@@ -1,6 +1,5 @@
 import { z } from 'zod'
-import { duration } from '../../capabilities/incidents/rules/condition-kinds.ts'
-import { dimensions } from '../../capabilities/incidents/rules/rule.ts'
+import { dimensions, duration } from '../../capabilities/incidents/rules/index.ts'
 import { findingKinds } from '../../model/finding-kind.ts'
 import { severities } from '../../model/severity.ts'
 

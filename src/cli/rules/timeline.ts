@@ -1,5 +1,5 @@
-import type { Notice } from '../../capabilities/incidents/life-cycle/notices.ts'
-import type { Group } from '../../capabilities/incidents/rules/groups.ts'
+import type { Notice } from '../../capabilities/incidents/life-cycle/index.ts'
+import type { Group } from '../../capabilities/incidents/rules/index.ts'
 import type { Severity } from '../../model/severity.ts'
 
 /** Something that happened in a test. */

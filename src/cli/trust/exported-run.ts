@@ -6,7 +6,7 @@ import {
   scoredClaim,
   trustScore,
   usedCalibrations,
-} from '../../capabilities/verification/trust/recompute.ts'
+} from '../../capabilities/verification/trust/index.ts'
 import { Problem } from '../../kernel/problem.ts'
 import { UsageError } from '../command.ts'
 import { parseWritten } from '../zod-faults.ts'

@@ -2,8 +2,11 @@ import { hash } from 'node:crypto'
 import { readdir, readFile, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { z } from 'zod'
-import { quote_chars_max } from '../../capabilities/verification/contract.ts'
-import { type Recomputed, trustScore } from '../../capabilities/verification/trust/recompute.ts'
+import {
+  quote_chars_max,
+  type Recomputed,
+  trustScore,
+} from '../../capabilities/verification/trust/index.ts'
 import { printable } from '../../kernel/printable.ts'
 import { storableText } from '../../platform/relational/storable.ts'
 import { accessTokenFor, apiSettings, askApi } from '../ask-api.ts'

@@ -19,7 +19,7 @@ import type { Reflector, ReflectorOptions, ReflectorSink } from './reflector.ts'
 import { createResourceCache, type OnStored, type ResourceCache } from './resource-cache.ts'
 import { resourceOf } from './resource-writer.ts'
 import { serviceBackoff, type Timing } from './timing.ts'
-import { createWorkQueue, type WorkQueue } from './work-queue.ts'
+import { createWorkQueue, processKeys, type WorkQueue } from './work-queue.ts'
 
 /** The cache, queue and workers of one kind. */
 export type Controller = {
@@ -60,8 +60,7 @@ export type ControllerOptions = {
  */
 export function createController(kind: Kind, options: ControllerOptions): Controller {
   const { timing, settings, logger } = options
-  const name = kind.kind.toLowerCase()
-  const metrics = options.metrics.controller(name, {
+  const metrics = options.metrics.controller(kind.kind.toLowerCase(), {
     workers: settings.workers,
     depth: () => queue.depth(),
     resources: () => {
@@ -113,7 +112,10 @@ export function createController(kind: Kind, options: ControllerOptions): Contro
   const work = async (signal: AbortSignal) => {
     const context: ReconcileContext = {
       ...options,
-      ...{ kind, cache, access, signal },
+      kind,
+      cache,
+      access,
+      signal,
       list_page_size: settings.list_page_size,
       proxy_url: settings.proxy_url,
       installation: options.presence.installation,
@@ -123,19 +125,16 @@ export function createController(kind: Kind, options: ControllerOptions): Contro
     for (const key of cache.keys()) queue.add(key)
     signal.addEventListener('abort', () => queue.close(), { once: true })
     if (signal.aborted) queue.close()
-    const worker = async () => {
-      for (;;) {
-        const key = await queue.take()
-        if (key === undefined) return
-        await options.presence.whenAllowed(signal)
-        await processKey({ key, queue, cache, context, metrics, logger, evict })
-      }
-    }
-    const workers = Array.from({ length: settings.workers }, worker)
-    await Promise.all([...workers, sweep?.run(signal)])
+    const workers = processKeys(queue, settings.workers, async (key) => {
+      await options.presence.whenAllowed(signal)
+      await processKey({ key, queue, cache, context, metrics, logger, evict })
+    })
+    await Promise.all([workers, sweep?.run(signal)])
   }
   return {
-    ...{ kind, reflectors, work },
+    kind,
+    reflectors,
+    work,
     countUses: (grant) => countUses(cache, grant),
     enqueue: (key) => {
       if (cache.get(key) !== undefined) queue.add(key)

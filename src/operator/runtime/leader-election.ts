@@ -151,7 +151,10 @@ function createLeaseHolder({ record, identity, settings, timing }: LeaderElectio
       const now = microTime(clock.now_ms())
       const { leaseTransitions } = seen.spec
       await record.replace(seen, {
-        ...{ holderIdentity: '', leaseDurationSeconds: 1, acquireTime: now, renewTime: now },
+        holderIdentity: '',
+        leaseDurationSeconds: 1,
+        acquireTime: now,
+        renewTime: now,
         ...(leaseTransitions !== undefined && { leaseTransitions }),
       })
     },

@@ -195,7 +195,9 @@ function registerGauges(
   const queue = ['name', 'controller'] as const
   const perQueue = (name: string, help: string, measure: (state: ControllerState) => number) =>
     metrics.gauge({
-      ...{ name, help, labels: queue },
+      name,
+      help,
+      labels: queue,
       collect: (gauge) => {
         for (const one of controllers) {
           gauge.set({ name: one.name, controller: one.name }, measure(one))
@@ -217,7 +219,9 @@ function registerGauges(
   )
   const perController = (name: string, help: string, measure: (state: ControllerState) => number) =>
     metrics.gauge({
-      ...{ name, help, labels: ['controller'] },
+      name,
+      help,
+      labels: ['controller'],
       collect: (gauge) => {
         for (const one of controllers) gauge.set({ controller: one.name }, measure(one))
       },

@@ -152,7 +152,8 @@ function announce(options: PresenceOptions, { id }: Installation): Promise<KubeO
     apiVersion: 'coordination.k8s.io/v1',
     kind: 'Lease',
     metadata: {
-      ...{ namespace, name: presenceName(class_name, settings) },
+      namespace,
+      name: presenceName(class_name, settings),
       labels: { [labels.class_name]: class_name, [installationLabel]: id },
       annotations: {
         [annotations.installation_name]: name,

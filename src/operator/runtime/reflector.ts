@@ -160,7 +160,9 @@ async function watchOnce(
   let lastEventMs = began_ms
   let hasEvents = false
   const events = kube.watch(resource, {
-    ...{ namespace, label_selector, metadata_only },
+    namespace,
+    label_selector,
+    metadata_only,
     resource_version: position.version,
     timeout_ms: settings.watch_timeout_ms * (1 + random()),
     signal: over.signal,

@@ -163,7 +163,9 @@ function annotate(
     return [{ op: 'add', path: '/metadata/annotations', value: Object.fromEntries(missing) }]
   }
   return missing.map(([name, value]) => ({
-    ...{ op: 'add', path: `/metadata/annotations/${name.replaceAll('/', '~1')}`, value },
+    op: 'add',
+    path: `/metadata/annotations/${name.replaceAll('/', '~1')}`,
+    value,
   }))
 }
 

@@ -134,10 +134,8 @@ function assemble(options: OperatorOptions, election: LeaderElection, presence: 
   metrics.selecting(gate)
   const namespaceWatch = watchNamespaces({ kube, timing, logger, settings, book, gate })
   const areLabelsKnown = () => namespaceWatch.unsynced() === null
-  const common = {
-    ...{ kube, service, timing, logger, settings, events, metrics, presence, book },
-    ...{ gate, areLabelsKnown },
-  }
+  const own = { kube, service, events, metrics, presence, book, gate, areLabelsKnown }
+  const common = { ...options, ...own }
   const countNamespaces: ReconcileDeps['countNamespaces'] = (selection) =>
     selection.selector !== undefined && namespaceWatch.unsynced() !== null
       ? undefined
@@ -145,7 +143,7 @@ function assemble(options: OperatorOptions, election: LeaderElection, presence: 
   const countUses: ReconcileDeps['countUses'] = (kind, grant) =>
     controllers.find((one) => one.kind.kind === kind)?.countUses(grant) ?? 0
   const controllers: readonly Controller[] = options.kinds.map((kind) =>
-    createController(kind, { ...common, countNamespaces, countUses, kinds: options.kinds }),
+    createController(kind, { ...common, countNamespaces, countUses }),
   )
   const owning = controllers.filter(({ kind }) => kind.owns_secrets === true)
   const onChange = (owner: SecretSubject) => {
@@ -168,7 +166,7 @@ function assemble(options: OperatorOptions, election: LeaderElection, presence: 
       await presence.whenAllowed(signal)
       if (signal.aborted) return
       try {
-        return await applyInstallationResources({ ...common, kinds: options.kinds })
+        return await applyInstallationResources(common)
       } catch (error) {
         // Another installation of the class appeared: its presence is waited for again.
         if (!(error instanceof NotLeading && election.isLeader())) throw error
@@ -241,7 +239,10 @@ function watchNamespaces(options: {
   })
   const reflector = createReflector({
     ...options,
-    ...{ resource: namespaces, namespace: undefined, metadata_only: true, sink },
+    resource: namespaces,
+    namespace: undefined,
+    metadata_only: true,
+    sink,
   })
   return {
     ...reflector,

@@ -269,3 +269,15 @@ function insertionIndex(sorted: readonly Entry[], entry: Entry): number {
 function isBefore(a: Entry, b: Entry): boolean {
   return a.due_ms === b.due_ms ? a.key < b.key : a.due_ms < b.due_ms
 }
+
+/** Takes keys for a number of workers until the queue is closed. */
+export async function processKeys(
+  queue: WorkQueue,
+  workers: number,
+  work: (key: string) => Promise<void>,
+): Promise<void> {
+  const worker = async () => {
+    for (let key = await queue.take(); key !== undefined; key = await queue.take()) await work(key)
+  }
+  await Promise.all(Array.from({ length: workers }, worker))
+}

@@ -12,7 +12,8 @@ export function grantReport(book: Pick<GrantBook, 'all' | 'select'>, cluster: st
     const namespaces = book.select(grant.namespaces).toSorted()
     const { selector } = grant.namespaces
     return {
-      ...{ name: grant.name, project_id: grant.project_id },
+      name: grant.name,
+      project_id: grant.project_id,
       namespaces: namespaces.slice(0, namespaces_max),
       namespace_count: namespaces.length,
       selector: selector === undefined ? null : formatSelector(selector),

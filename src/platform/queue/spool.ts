@@ -47,9 +47,6 @@ export type SpoolOptions = {
   keepElsewhere?: { kind: string; take: (message: OutgoingMessage) => Promise<void> }
   /** Called with the number of messages that were moved from the spool to the queue. */
   on_replayed?: (messages: number) => void
-  /** Maximum messages and bytes per step of the replay. Default 64 and 8 MiB. */
-  replay_messages_max?: number
-  replay_bytes_max?: number
   /** Interval at which the replayer checks the queue. Default half a second. */
   replay_check_ms?: number
 }
@@ -71,7 +68,7 @@ export async function withSpool(options: SpoolOptions): Promise<SpooledPublisher
   const closing = new AbortController()
   const replay = createReplayer(options, closing.signal)
   const replayers = await Promise.all(
-    kinds.map((kind) => spool.consume(replayOptions(kind, options), replay)),
+    kinds.map((kind) => spool.consume(replayOptions(kind), replay)),
   )
   const close = async (drain_ms: number): Promise<SpoolLeft> => {
     await drain(options, drain_ms)
@@ -120,7 +117,7 @@ async function keepLeft(options: SpoolOptions): Promise<number> {
   const { kind, take } = keepElsewhere
   const over = AbortSignal.timeout(keep_ms_max)
   let kept = 0
-  const consumer = await spool.consume(replayOptions(kind, options), async (batch) => {
+  const consumer = await spool.consume(replayOptions(kind), async (batch) => {
     for (const delivery of batch) {
       const { id, subject, data } = delivery
       await take({ id, subject, data })
@@ -146,11 +143,11 @@ async function publish(message: OutgoingMessage, options: SpoolOptions): Promise
   }
 }
 
-function replayOptions(kind: string, options: SpoolOptions) {
+function replayOptions(kind: string) {
   return {
     kind,
-    batch_messages_max: options.replay_messages_max ?? 64,
-    batch_bytes_max: options.replay_bytes_max ?? 8 * 1_048_576,
+    batch_messages_max: 64,
+    batch_bytes_max: 8 * 1_048_576,
     batch_wait_ms: 0,
     ack_wait_ms: 2 * replayHoldMs,
     attempts_max: Number.MAX_SAFE_INTEGER,

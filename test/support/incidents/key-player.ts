@@ -1,19 +1,22 @@
+import type { Transition } from '../../../src/capabilities/incidents/evaluation/contract.ts'
+import { slotFactsOf } from '../../../src/capabilities/incidents/life-cycle/advance-group.ts'
+import { applyTimers, joinTimers } from '../../../src/capabilities/incidents/life-cycle/due.ts'
+import type {
+  Changed,
+  Incident,
+  IncidentEvent,
+} from '../../../src/capabilities/incidents/life-cycle/incident.ts'
+import {
+  type Move as IncidentMove,
+  moveIncident,
+} from '../../../src/capabilities/incidents/life-cycle/move.ts'
 import {
   announced,
   applyMuting,
-  applyTimers,
-  type Changed,
-  type Incident,
-  type IncidentEvent,
-  type Move as IncidentMove,
-  joinTimers,
-  moveIncident,
+  type NoticeReason,
   noticesOf,
-  recordTransition,
-  slotFactsOf,
-  type Transition,
-} from '../../../src/capabilities/incidents/index.ts'
-import type { NoticeReason } from '../../../src/capabilities/incidents/life-cycle/notices.ts'
+} from '../../../src/capabilities/incidents/life-cycle/notices.ts'
+import { recordTransition } from '../../../src/capabilities/incidents/life-cycle/record-transition.ts'
 import { type Severity, severities } from '../../../src/model/severity.ts'
 import type { KeyEntry, KeyHistory, Mark, Message, Move, MoveAnswer } from './key-history.ts'
 

@@ -1,5 +1,5 @@
 import { useQueryClient } from '@tanstack/react-query'
-import { type FormEvent, useState } from 'react'
+import { useState } from 'react'
 import { api, call } from '../../api/client.ts'
 import { usePages } from '../../api/pages.ts'
 import { faultsOf } from '../../api/problem.ts'
@@ -8,11 +8,12 @@ import { useHasRole, useProject, useProjectId } from '../../app/project.ts'
 import { useUrlState } from '../../app/use-search.ts'
 import { Dialog } from '../../ui/dialog.tsx'
 import { faultAt, TextField } from '../../ui/fields.tsx'
+import { Form } from '../../ui/form.tsx'
 import { HereLink } from '../../ui/here-link.tsx'
 import { List } from '../../ui/list.tsx'
 import { NeedsRole } from '../../ui/needs-role.tsx'
 import { Button, Time } from '../../ui/parts.tsx'
-import { Empty, Fault } from '../../ui/states.tsx'
+import { Empty } from '../../ui/states.tsx'
 import type { Column } from '../../ui/table.tsx'
 import { Plain } from '../../ui/text.tsx'
 import ui from '../../ui/ui.module.css'
@@ -128,13 +129,12 @@ function CreateAccount({
     },
   })
   const faults = faultsOf(create.error)
-  const submit = (event: FormEvent) => {
-    event.preventDefault()
+  const submit = () => {
     create.mutate({ body: { name, scopes: chosen } })
   }
   return (
     <Dialog title="Create a service account" open onClose={onClose}>
-      <form className={ui.stack} onSubmit={submit}>
+      <Form of={create} action="Create the account" pending="Creating…" onSubmit={submit}>
         <TextField
           label="Name"
           value={name}
@@ -148,11 +148,7 @@ function CreateAccount({
           allowed={allowed}
           fault={faultAt(faults, '/scopes')}
         />
-        {create.error !== null && <Fault error={create.error} />}
-        <Button type="submit" look="primary" disabled={create.isPending}>
-          {create.isPending ? 'Creating…' : 'Create the account'}
-        </Button>
-      </form>
+      </Form>
     </Dialog>
   )
 }

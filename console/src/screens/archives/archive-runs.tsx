@@ -1,20 +1,21 @@
 import { useQueryClient } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
-import { type FormEvent, useState } from 'react'
+import { useState } from 'react'
 import { api, call } from '../../api/client.ts'
-import { Problem } from '../../api/problem.ts'
+import { faultsOf } from '../../api/problem.ts'
 import type { ArchiveRun } from '../../api/schema.gen.d.ts'
 import { useHasRole, useProjectId } from '../../app/project.ts'
 import { useUrlState } from '../../app/use-search.ts'
 import { Dialog } from '../../ui/dialog.tsx'
 import { faultAt, TextField } from '../../ui/fields.tsx'
+import { Form } from '../../ui/form.tsx'
 import { formatBytes, formatCount } from '../../ui/format.ts'
-import { HereLink } from '../../ui/here-link.tsx'
+import { BackButton, HereLink } from '../../ui/here-link.tsx'
 import { Actor, isUnderWay, Progress, pollWhile, useRunPages } from '../../ui/job.tsx'
 import { Json } from '../../ui/json.tsx'
 import { List } from '../../ui/list.tsx'
 import { Button, Facts, State, Tile, Time } from '../../ui/parts.tsx'
-import { Empty, Fault, Loaded } from '../../ui/states.tsx'
+import { Empty, Loaded } from '../../ui/states.tsx'
 import type { Column } from '../../ui/table.tsx'
 import { Plain } from '../../ui/text.tsx'
 import ui from '../../ui/ui.module.css'
@@ -135,7 +136,6 @@ const columns: Column<ArchiveRun>[] = [
 ]
 
 function RunPage({ job_id }: { job_id: string }) {
-  const [, change] = useUrlState()
   const query = api.useQuery(
     'get',
     `${path}/{job_id}`,
@@ -144,11 +144,7 @@ function RunPage({ job_id }: { job_id: string }) {
   )
   return (
     <div className={ui.stack}>
-      <div>
-        <Button small onClick={() => change({ run: undefined }, { push: true })}>
-          ← All archives
-        </Button>
-      </div>
+      <BackButton all="archives" change={{ run: undefined }} />
       <Loaded query={query} what="Reading the run">
         {(run) => (
           <>
@@ -209,10 +205,8 @@ function RestoreForm({ archive }: { archive: ArchiveRun }) {
       change({ tab: 'slices', run: undefined }, { push: true })
     },
   })
-  const faults = start.error instanceof Problem ? start.error.faults : undefined
-  const submit = (event: FormEvent<HTMLFormElement>) => {
-    event.preventDefault()
-    const form = new FormData(event.currentTarget)
+  const faults = faultsOf(start.error)
+  const submit = (form: FormData) => {
     const [from, to] = [String(form.get('from')), String(form.get('to'))]
     const window = { from: `${from}T00:00:00Z`, to: `${to}T00:00:00Z` }
     start.mutate({
@@ -225,7 +219,7 @@ function RestoreForm({ archive }: { archive: ArchiveRun }) {
     })
   }
   return (
-    <form className={ui.stack} onSubmit={submit}>
+    <Form of={start} action="Restore" pending="Starting…" onSubmit={submit}>
       <p>
         Rows come into a slice of their own, never among the live rows. Queries see it with{' '}
         <code>"include_restored": true</code>.
@@ -253,12 +247,6 @@ function RestoreForm({ archive }: { archive: ArchiveRun }) {
         required
         fault={faultAt(faults, '/expires_in_days')}
       />
-      {start.error !== null && <Fault error={start.error} />}
-      <div>
-        <Button type="submit" look="primary" disabled={start.isPending}>
-          {start.isPending ? 'Starting…' : 'Restore'}
-        </Button>
-      </div>
-    </form>
+    </Form>
   )
 }

@@ -1,18 +1,19 @@
 import { useQueryClient } from '@tanstack/react-query'
-import { type FormEvent, useState } from 'react'
+import { useState } from 'react'
 import { api, call } from '../../api/client.ts'
-import { Problem } from '../../api/problem.ts'
+import { faultsOf } from '../../api/problem.ts'
 import type { RestoreRun } from '../../api/schema.gen.d.ts'
 import { useHasRole, useProjectId } from '../../app/project.ts'
 import { useUrlState } from '../../app/use-search.ts'
 import { Dialog } from '../../ui/dialog.tsx'
 import { CheckField, faultAt, TextField } from '../../ui/fields.tsx'
+import { Form } from '../../ui/form.tsx'
 import { formatCount } from '../../ui/format.ts'
 import { HereLink } from '../../ui/here-link.tsx'
 import { Actor, isUnderWay, Progress, useRunPages } from '../../ui/job.tsx'
 import { List } from '../../ui/list.tsx'
 import { Button, Heading, State, Time } from '../../ui/parts.tsx'
-import { Empty, Fault } from '../../ui/states.tsx'
+import { Empty } from '../../ui/states.tsx'
 import type { Column } from '../../ui/table.tsx'
 import { Tabs } from '../../ui/tabs.tsx'
 import { Plain } from '../../ui/text.tsx'
@@ -69,10 +70,8 @@ function ArchiveForm({ onDone }: { onDone: () => void }) {
       onDone()
     },
   })
-  const faults = start.error instanceof Problem ? start.error.faults : undefined
-  const submit = (event: FormEvent<HTMLFormElement>) => {
-    event.preventDefault()
-    const form = new FormData(event.currentTarget)
+  const faults = faultsOf(start.error)
+  const submit = (form: FormData) => {
     const chosen = kinds.filter((kind) => form.get(kind) === 'on')
     const reason = String(form.get('reason') ?? '').trim()
     start.mutate({
@@ -85,7 +84,7 @@ function ArchiveForm({ onDone }: { onDone: () => void }) {
     })
   }
   return (
-    <form className={ui.stack} onSubmit={submit}>
+    <Form of={start} action="Archive" pending="Starting…" onSubmit={submit}>
       <TextField
         label="From (UTC)"
         name="from"
@@ -103,13 +102,7 @@ function ArchiveForm({ onDone }: { onDone: () => void }) {
       />
       <KindChoice />
       <TextField label="Reason" name="reason" fault={faultAt(faults, '/reason')} />
-      {start.error !== null && <Fault error={start.error} />}
-      <div>
-        <Button type="submit" look="primary" disabled={start.isPending}>
-          {start.isPending ? 'Starting…' : 'Archive'}
-        </Button>
-      </div>
-    </form>
+    </Form>
   )
 }
 

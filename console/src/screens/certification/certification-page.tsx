@@ -3,8 +3,8 @@ import { api } from '../../api/client.ts'
 import type { ReleaseCertification } from '../../api/schema.gen.d.ts'
 import { serverNow } from '../../api/server-clock.ts'
 import { useHasRole } from '../../app/project.ts'
-import { useUrlState } from '../../app/use-search.ts'
 import { formatCount } from '../../ui/format.ts'
+import { BackButton } from '../../ui/here-link.tsx'
 import { Actor, isUnderWay, Progress, pollWhile } from '../../ui/job.tsx'
 import { Button, Facts, Time } from '../../ui/parts.tsx'
 import { Loaded } from '../../ui/states.tsx'
@@ -21,7 +21,6 @@ const one = `${path}/{certification_id}` as const
 
 /** One certification: the verdict and its reasons, gates, evidence, statement. */
 export function CertificationPage({ id }: { id: string }) {
-  const [, change] = useUrlState()
   const query = api.useQuery(
     'get',
     one,
@@ -30,11 +29,7 @@ export function CertificationPage({ id }: { id: string }) {
   )
   return (
     <div className={ui.stack}>
-      <div>
-        <Button small onClick={() => change({ id: undefined }, { push: true })}>
-          ← All certifications
-        </Button>
-      </div>
+      <BackButton all="certifications" change={{ id: undefined }} />
       <Loaded query={query} what="Reading the certification">
         {(certification) => (
           <>

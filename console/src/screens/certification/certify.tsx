@@ -1,15 +1,15 @@
 import { useQueryClient } from '@tanstack/react-query'
-import { type FormEvent, useState } from 'react'
+import { useState } from 'react'
 import { api } from '../../api/client.ts'
-import { Problem } from '../../api/problem.ts'
+import { faultsOf } from '../../api/problem.ts'
 import type { ReleaseCertificationRequest } from '../../api/schema.gen.d.ts'
 import { serverNow } from '../../api/server-clock.ts'
 import { useHasRole } from '../../app/project.ts'
 import { useUrlState } from '../../app/use-search.ts'
 import { Dialog } from '../../ui/dialog.tsx'
 import { faultAt, SelectField, TextField } from '../../ui/fields.tsx'
+import { Form } from '../../ui/form.tsx'
 import { Button } from '../../ui/parts.tsx'
-import { Fault } from '../../ui/states.tsx'
 import ui from '../../ui/ui.module.css'
 import { path, policiesPath } from './paths.ts'
 
@@ -47,15 +47,22 @@ function CertifyForm({ onDone }: { onDone: () => void }) {
       onDone()
     },
   })
-  const faults = start.error instanceof Problem ? start.error.faults : undefined
-  const submit = (event: FormEvent<HTMLFormElement>) => {
-    event.preventDefault()
-    start.mutate({ body: requestOf(new FormData(event.currentTarget)) })
+  const faults = faultsOf(start.error)
+  const submit = (form: FormData) => {
+    start.mutate({ body: requestOf(form) })
   }
   const names = policies.data?.policies.map(({ policy_id }) => policy_id) ?? []
   const options = [...new Set(['default', ...names])].map((id) => [id, id] as const)
   return (
-    <form className={ui.stack} onSubmit={submit}>
+    <Form
+      of={start}
+      action="Certify"
+      pending="Starting…"
+      onSubmit={submit}
+      beside={
+        <span className={ui.soft}>New evidence uses one of the attempts of the release.</span>
+      }
+    >
       <TextField label="Name" name="name" required fault={faultAt(faults, '/release/name')} />
       <TextField
         label="Version"
@@ -91,14 +98,7 @@ function CertifyForm({ onDone }: { onDone: () => void }) {
         hint="Optional: the baseline of gates of the kind regression."
         fault={faultAt(faults, '/baseline/version')}
       />
-      {start.error !== null && <Fault error={start.error} />}
-      <div className={ui.row}>
-        <Button type="submit" look="primary" disabled={start.isPending}>
-          {start.isPending ? 'Starting…' : 'Certify'}
-        </Button>
-        <span className={ui.soft}>New evidence uses one of the attempts of the release.</span>
-      </div>
-    </form>
+    </Form>
   )
 }
 

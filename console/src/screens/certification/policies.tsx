@@ -5,7 +5,7 @@ import type { ReleasePolicy } from '../../api/schema.gen.d.ts'
 import { useHasRole, useProjectId } from '../../app/project.ts'
 import { useUrlState } from '../../app/use-search.ts'
 import { formatCount } from '../../ui/format.ts'
-import { HereLink } from '../../ui/here-link.tsx'
+import { BackButton, HereLink } from '../../ui/here-link.tsx'
 import { Actor } from '../../ui/job.tsx'
 import { Json } from '../../ui/json.tsx'
 import { List } from '../../ui/list.tsx'
@@ -110,18 +110,13 @@ const columns: Column<ReleasePolicy>[] = [
 ]
 
 function PolicyPage({ policy_id }: { policy_id: string }) {
-  const [, change] = useUrlState()
   const isAdmin = useHasRole('admin')
   const query = api.useQuery('get', '/api/v1/reliability/phase10/benchmark-policy', {
     params: { query: { policy_id } },
   })
   return (
     <div className={ui.stack}>
-      <div>
-        <Button small onClick={() => change({ policy: undefined }, { push: true })}>
-          ← All policies
-        </Button>
-      </div>
+      <BackButton all="policies" change={{ policy: undefined }} />
       <Loaded query={query} what="Reading the policy">
         {(stored) => (
           <>

@@ -1,7 +1,7 @@
 import { useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { api } from '../../api/client.ts'
-import { type Fault, Problem } from '../../api/problem.ts'
+import { type Fault, faultsOf } from '../../api/problem.ts'
 import type { ReleasePolicy } from '../../api/schema.gen.d.ts'
 import { useUrlState } from '../../app/use-search.ts'
 import { Changed } from '../../ui/changed.tsx'
@@ -48,7 +48,7 @@ export function PolicyEditor({
       ])
     },
   })
-  const faults = save.error instanceof Problem ? save.error.faults : []
+  const faults = faultsOf(save.error)
   const isLocked = !isAdmin || stored.managed_by !== null
   const params = {
     path: { policy_id },

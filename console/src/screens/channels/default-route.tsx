@@ -1,7 +1,7 @@
 import { useMutation } from '@tanstack/react-query'
 import { useState } from 'react'
 import { api, call } from '../../api/client.ts'
-import { Problem } from '../../api/problem.ts'
+import { faultsOf } from '../../api/problem.ts'
 import type { DefaultRoute as Route, Severity } from '../../api/schema.gen.d.ts'
 import { useHasRole } from '../../app/project.ts'
 import { Changed } from '../../ui/changed.tsx'
@@ -71,7 +71,7 @@ function RouteEditor({
       onChanged()
     },
   })
-  const faults = save.error instanceof Problem ? save.error.faults : undefined
+  const faults = faultsOf(save.error)
   const put = (at: number, change: Partial<Line>) =>
     setLines(lines.map((line, index) => (index === at ? { ...line, ...change } : line)))
   return (

@@ -1,7 +1,7 @@
 import { useMutation } from '@tanstack/react-query'
 import { useState } from 'react'
 import { call } from '../../api/client.ts'
-import { Problem } from '../../api/problem.ts'
+import { faultsOf } from '../../api/problem.ts'
 import type { NotificationChannel } from '../../api/schema.gen.d.ts'
 import { useHasRole } from '../../app/project.ts'
 import { queryClient } from '../../app/query-client.ts'
@@ -126,7 +126,7 @@ function Form({
   onReload?: () => void
   onSubmit: () => void
 }) {
-  const faults = error instanceof Problem ? error.faults : undefined
+  const faults = faultsOf(error)
   return (
     <form
       className={ui.stack}

@@ -1,19 +1,20 @@
 import { useQueryClient } from '@tanstack/react-query'
-import { type FormEvent, useState } from 'react'
+import { useState } from 'react'
 import { api, call } from '../../api/client.ts'
 import { usePages } from '../../api/pages.ts'
-import { Problem } from '../../api/problem.ts'
+import { faultsOf } from '../../api/problem.ts'
 import type { Erasure } from '../../api/schema.gen.d.ts'
 import { useHasRole, useProjectId } from '../../app/project.ts'
 import { useUrlState } from '../../app/use-search.ts'
 import { Dialog } from '../../ui/dialog.tsx'
 import { AreaField, CheckField, faultAt, TextField } from '../../ui/fields.tsx'
+import { Form } from '../../ui/form.tsx'
 import { formatCount } from '../../ui/format.ts'
 import { HereLink } from '../../ui/here-link.tsx'
 import { Actor, useRefetchWhile } from '../../ui/job.tsx'
 import { List } from '../../ui/list.tsx'
 import { Button, State, Time } from '../../ui/parts.tsx'
-import { Empty, Fault } from '../../ui/states.tsx'
+import { Empty } from '../../ui/states.tsx'
 import type { Column } from '../../ui/table.tsx'
 import { Plain } from '../../ui/text.tsx'
 import ui from '../../ui/ui.module.css'
@@ -114,16 +115,21 @@ function EraseForm() {
       change({ erasure: erasure_id }, { push: true })
     },
   })
-  const faults = start.error instanceof Problem ? start.error.faults : undefined
+  const faults = faultsOf(start.error)
   const isSame = user_id !== '' && user_id === again
-  const submit = (event: FormEvent<HTMLFormElement>) => {
-    event.preventDefault()
-    const form = new FormData(event.currentTarget)
+  const submit = (form: FormData) => {
     const reason = String(form.get('reason')).trim()
     start.mutate({ body: { user_id: user_id ?? '', reason, purge: form.get('purge') === 'on' } })
   }
   return (
-    <form className={ui.stack} onSubmit={submit}>
+    <Form
+      of={start}
+      action="Erase the data of this user"
+      pending="Starting…"
+      look="danger"
+      disabled={!isSame}
+      onSubmit={submit}
+    >
       <p>
         All records of the user go: observations, traces, tasks, conversations, findings, feedback,
         and restored slices. This cannot be undone. Archives and backups keep their copies.
@@ -150,12 +156,6 @@ function EraseForm() {
         fault={faultAt(faults, '/reason')}
       />
       <CheckField label="Free the space on disk at once" name="purge" defaultChecked />
-      {start.error !== null && <Fault error={start.error} />}
-      <div>
-        <Button type="submit" look="danger" disabled={!isSame || start.isPending}>
-          {start.isPending ? 'Starting…' : 'Erase the data of this user'}
-        </Button>
-      </div>
-    </form>
+    </Form>
   )
 }

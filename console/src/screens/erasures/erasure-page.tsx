@@ -2,9 +2,9 @@ import { Link } from '@tanstack/react-router'
 import { api } from '../../api/client.ts'
 import type { Erasure } from '../../api/schema.gen.d.ts'
 import { useProjectId } from '../../app/project.ts'
-import { useUrlState } from '../../app/use-search.ts'
 import { downloadText } from '../../ui/download.ts'
 import { formatCount } from '../../ui/format.ts'
+import { BackButton } from '../../ui/here-link.tsx'
 import { Actor, Progress, pollWhile } from '../../ui/job.tsx'
 import { Button, Facts, State, Time } from '../../ui/parts.tsx'
 import { Loaded } from '../../ui/states.tsx'
@@ -16,7 +16,6 @@ const path = '/api/v2/observability/erasures/{erasure_id}'
 
 /** One erasure: how far it is, and its report. */
 export function ErasurePage({ erasure_id }: { erasure_id: string }) {
-  const [, change] = useUrlState()
   const query = api.useQuery(
     'get',
     path,
@@ -25,11 +24,7 @@ export function ErasurePage({ erasure_id }: { erasure_id: string }) {
   )
   return (
     <div className={ui.stack}>
-      <div>
-        <Button small onClick={() => change({ erasure: undefined }, { push: true })}>
-          ← All erasures
-        </Button>
-      </div>
+      <BackButton all="erasures" change={{ erasure: undefined }} />
       <Loaded query={query} what="Reading the erasure">
         {(erasure) => (
           <>

@@ -1,17 +1,18 @@
 import { useQueryClient } from '@tanstack/react-query'
-import { type FormEvent, useState } from 'react'
+import { useState } from 'react'
 import { api, call } from '../../api/client.ts'
 import { usePages } from '../../api/pages.ts'
-import { Problem } from '../../api/problem.ts'
+import { faultsOf } from '../../api/problem.ts'
 import type { LegalHold } from '../../api/schema.gen.d.ts'
 import { useHasRole, useProjectId } from '../../app/project.ts'
 import { useUrlState } from '../../app/use-search.ts'
 import { Confirm, Dialog } from '../../ui/dialog.tsx'
 import { AreaField, CheckField, faultAt, SelectField, TextField } from '../../ui/fields.tsx'
+import { Form } from '../../ui/form.tsx'
 import { Actor } from '../../ui/job.tsx'
 import { List } from '../../ui/list.tsx'
 import { Badge, Button, Time } from '../../ui/parts.tsx'
-import { Empty, Fault } from '../../ui/states.tsx'
+import { Empty } from '../../ui/states.tsx'
 import type { Column } from '../../ui/table.tsx'
 import { Plain } from '../../ui/text.tsx'
 import { notify, notifyFault } from '../../ui/toasts.tsx'
@@ -86,16 +87,14 @@ function HoldForm({ onDone }: { onDone: () => void }) {
       onDone()
     },
   })
-  const faults = place.error instanceof Problem ? place.error.faults : undefined
-  const submit = (event: FormEvent<HTMLFormElement>) => {
-    event.preventDefault()
-    const form = new FormData(event.currentTarget)
+  const faults = faultsOf(place.error)
+  const submit = (form: FormData) => {
     const kind = kinds.find((each) => each === form.get('kind')) ?? 'user'
     const [value, reason] = [String(form.get('value')).trim(), String(form.get('reason')).trim()]
     place.mutate({ body: { kind, value, reason } })
   }
   return (
-    <form className={ui.stack} onSubmit={submit}>
+    <Form of={place} action="Place the hold" pending="Placing…" onSubmit={submit}>
       <SelectField
         label="What is held"
         name="kind"
@@ -115,13 +114,7 @@ function HoldForm({ onDone }: { onDone: () => void }) {
         required
         fault={faultAt(faults, '/reason')}
       />
-      {place.error !== null && <Fault error={place.error} />}
-      <div>
-        <Button type="submit" look="primary" disabled={place.isPending}>
-          {place.isPending ? 'Placing…' : 'Place the hold'}
-        </Button>
-      </div>
-    </form>
+    </Form>
   )
 }
 

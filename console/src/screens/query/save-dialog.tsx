@@ -1,6 +1,6 @@
 import { useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
-import { Problem } from '../../api/problem.ts'
+import { faultsOf } from '../../api/problem.ts'
 import type {
   QueryParameterRequest,
   QueryParameterType,
@@ -61,7 +61,7 @@ export function SaveDialog({ onClose, ...given }: Given & { onClose: () => void 
       setRunning(false)
     }
   }
-  const faults = error instanceof Problem ? error.faults : undefined
+  const faults = faultsOf(error)
   const isNew = given.saved === undefined
   return (
     <Dialog title={isNew ? 'Save the query' : 'Rename the query'} open onClose={onClose}>

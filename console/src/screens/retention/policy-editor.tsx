@@ -1,7 +1,7 @@
 import { useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { api, call } from '../../api/client.ts'
-import { Problem } from '../../api/problem.ts'
+import { faultsOf } from '../../api/problem.ts'
 import type { RetentionPolicy } from '../../api/schema.gen.d.ts'
 import { useUrlState } from '../../app/use-search.ts'
 import { Changed } from '../../ui/changed.tsx'
@@ -62,7 +62,7 @@ export function PolicyEditor({ stored, isAdmin }: { stored: RetentionPolicy; isA
       await client.invalidateQueries({ queryKey: ['get', path] })
     })
   const reload = () => client.invalidateQueries({ queryKey: ['get', path] })
-  const shown = [...faults, ...(error instanceof Problem ? error.faults : [])]
+  const shown = [...faults, ...faultsOf(error)]
   return (
     <div className={ui.stack}>
       {!isAdmin && <p className={ui.notice}>Only administrators of the project change this.</p>}

@@ -7,6 +7,7 @@ import { useUrlState } from '../../app/use-search.ts'
 import { Chart } from '../../ui/chart.tsx'
 import { Confirm } from '../../ui/dialog.tsx'
 import { formatBytes, formatCount, formatDay } from '../../ui/format.ts'
+import { BackButton } from '../../ui/here-link.tsx'
 import { Actor, isUnderWay, Progress, pollWhile } from '../../ui/job.tsx'
 import { Json } from '../../ui/json.tsx'
 import { Button, Facts, State, Tile, Time } from '../../ui/parts.tsx'
@@ -24,7 +25,6 @@ const buckets_max = 20_000
 
 /** A run or a dry run: how far it is, and what it deletes, by day, kind and environment. */
 export function Run({ job_id, hasBack }: { job_id: string; hasBack?: boolean }) {
-  const [, change] = useUrlState()
   const run = api.useQuery(
     'get',
     path,
@@ -33,13 +33,7 @@ export function Run({ job_id, hasBack }: { job_id: string; hasBack?: boolean }) 
   )
   return (
     <section className={ui.stack} aria-label="Run">
-      {hasBack === true && (
-        <div>
-          <Button small onClick={() => change({ run: undefined }, { push: true })}>
-            ← All runs
-          </Button>
-        </div>
-      )}
+      {hasBack === true && <BackButton all="runs" change={{ run: undefined }} />}
       <Loaded query={run} what="Reading the run">
         {(detail) => (
           <>

@@ -2,7 +2,7 @@ import { useMutation } from '@tanstack/react-query'
 import { Link, useNavigate, useParams } from '@tanstack/react-router'
 import { useState } from 'react'
 import { api, call } from '../../api/client.ts'
-import { Problem } from '../../api/problem.ts'
+import { faultsOf } from '../../api/problem.ts'
 import type { IncidentRule } from '../../api/schema.gen.d.ts'
 import { useHasRole, useProjectId } from '../../app/project.ts'
 import { queryClient } from '../../app/query-client.ts'
@@ -68,7 +68,7 @@ function Editor({ stored, onReload }: EditorProps) {
     if (stored === undefined) void navigate({ to: '/p/$project_id/rules/$rule_id', params })
   })
   const isLocked = !isAdmin || (stored?.managed_by ?? null) !== null
-  const faults = save.error instanceof Problem ? save.error.faults : undefined
+  const faults = faultsOf(save.error)
   const shared = { draft, onChange: setDraft, isLocked }
   return (
     <form

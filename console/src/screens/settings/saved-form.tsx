@@ -1,7 +1,5 @@
 import type { ReactNode } from 'react'
-import { Changed } from '../../ui/changed.tsx'
-import { Button } from '../../ui/parts.tsx'
-import ui from '../../ui/ui.module.css'
+import { Form } from '../../ui/form.tsx'
 import type { useWrite } from './own-project.ts'
 
 /** The form of a part of the settings that is saved as a whole, at the version that it shows. */
@@ -23,20 +21,14 @@ export function SavedForm({
   children: ReactNode
 }) {
   return (
-    <form
-      className={ui.stack}
-      onSubmit={(event) => {
-        event.preventDefault()
-        void write.run(save)
-      }}
+    <Form
+      of={{ error: write.error, isPending: write.isRunning }}
+      action={`Save the ${what}`}
+      disabled={!mayChange}
+      onSubmit={() => void write.run(save)}
+      onReload={reload}
     >
       {children}
-      {write.error !== undefined && <Changed error={write.error} onReload={reload} />}
-      <div>
-        <Button type="submit" look="primary" disabled={!mayChange || write.isRunning}>
-          {write.isRunning ? 'Saving…' : `Save the ${what}`}
-        </Button>
-      </div>
-    </form>
+    </Form>
   )
 }

@@ -1,13 +1,13 @@
 import { useQueryClient } from '@tanstack/react-query'
 import type { FormEvent } from 'react'
 import { api, call } from '../../api/client.ts'
-import { Problem } from '../../api/problem.ts'
+import { faultsOf } from '../../api/problem.ts'
 import type { StoreBenchmark } from '../../api/schema.gen.d.ts'
 import { useHasRole, useProjectId } from '../../app/project.ts'
 import { useUrlState } from '../../app/use-search.ts'
 import { faultAt, TextField } from '../../ui/fields.tsx'
 import { formatDuration } from '../../ui/format.ts'
-import { HereLink } from '../../ui/here-link.tsx'
+import { BackButton, HereLink } from '../../ui/here-link.tsx'
 import { Actor, isUnderWay, Progress, pollWhile, useRunPages } from '../../ui/job.tsx'
 import { Json } from '../../ui/json.tsx'
 import { List } from '../../ui/list.tsx'
@@ -68,7 +68,7 @@ function StartBenchmark() {
       change({ run: job_id }, { push: true })
     },
   })
-  const faults = start.error instanceof Problem ? start.error.faults : undefined
+  const faults = faultsOf(start.error)
   const submit = (event: FormEvent<HTMLFormElement>) => {
     event.preventDefault()
     const form = new FormData(event.currentTarget)
@@ -131,7 +131,6 @@ type Case = StoreBenchmark['cases'][number]
 
 /** One benchmark: how far it is, and each query by store. */
 function BenchmarkPage({ job_id }: { job_id: string }) {
-  const [, change] = useUrlState()
   const query = api.useQuery(
     'get',
     '/api/v2/observability/store-benchmark/runs/{job_id}',
@@ -140,11 +139,7 @@ function BenchmarkPage({ job_id }: { job_id: string }) {
   )
   return (
     <div className={ui.stack}>
-      <div>
-        <Button small onClick={() => change({ run: undefined }, { push: true })}>
-          ← All benchmarks
-        </Button>
-      </div>
+      <BackButton all="benchmarks" change={{ run: undefined }} />
       <Loaded query={query} what="Reading the benchmark">
         {(run) => (
           <>

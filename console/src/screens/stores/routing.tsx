@@ -1,14 +1,14 @@
 import { useQueryClient } from '@tanstack/react-query'
-import { type FormEvent, useState } from 'react'
+import { useState } from 'react'
 import { api } from '../../api/client.ts'
-import { Problem } from '../../api/problem.ts'
+import { faultsOf } from '../../api/problem.ts'
 import type { StoreRouting } from '../../api/schema.gen.d.ts'
 import { useHasRole } from '../../app/project.ts'
-import { Changed } from '../../ui/changed.tsx'
 import { CheckField, faultAt, SelectField, TextField } from '../../ui/fields.tsx'
+import { Form } from '../../ui/form.tsx'
 import { formatCount } from '../../ui/format.ts'
 import { isUnderWay, Progress, pollWhile } from '../../ui/job.tsx'
-import { Button, Facts, State, Time } from '../../ui/parts.tsx'
+import { Facts, State, Time } from '../../ui/parts.tsx'
 import { Loaded } from '../../ui/states.tsx'
 import { Plain } from '../../ui/text.tsx'
 import { notify } from '../../ui/toasts.tsx'
@@ -60,10 +60,8 @@ function RoutingForm({ routing }: { routing: StoreRouting }) {
     },
   })
   const params = { header: { 'If-Match': `"${routing.version}"` } }
-  const faults = save.error instanceof Problem ? save.error.faults : undefined
-  const submit = (event: FormEvent<HTMLFormElement>) => {
-    event.preventDefault()
-    const form = new FormData(event.currentTarget)
+  const faults = faultsOf(save.error)
+  const submit = (form: FormData) => {
     const choice = (name: string) => choices.find((each) => each === form.get(name)) ?? 'auto'
     save.mutate({
       params,
@@ -81,7 +79,17 @@ function RoutingForm({ routing }: { routing: StoreRouting }) {
     })
   }
   return (
-    <form className={css.form} onSubmit={submit}>
+    <Form
+      of={save}
+      action="Save the routing"
+      disabled={!isAdmin}
+      className={css.form}
+      onSubmit={submit}
+      onReload={() => void reload()}
+      beside={
+        !isAdmin && <span className={ui.soft}>Only administrators of the project change it.</span>
+      }
+    >
       <fieldset className={css.plain} disabled={!isAdmin}>
         <CheckField
           label="Keep the latest hours in PostgreSQL too; ClickHouse has everything"
@@ -115,14 +123,7 @@ function RoutingForm({ routing }: { routing: StoreRouting }) {
           defaultChecked={routing.fallback}
         />
       </fieldset>
-      {save.error !== null && <Changed error={save.error} onReload={() => void reload()} />}
-      <div className={ui.row}>
-        <Button type="submit" look="primary" disabled={!isAdmin || save.isPending}>
-          {save.isPending ? 'Saving…' : 'Save the routing'}
-        </Button>
-        {!isAdmin && <span className={ui.soft}>Only administrators of the project change it.</span>}
-      </div>
-    </form>
+    </Form>
   )
 }
 

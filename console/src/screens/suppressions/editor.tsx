@@ -2,7 +2,7 @@ import { useMutation } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { useState } from 'react'
 import { api, call } from '../../api/client.ts'
-import { Problem } from '../../api/problem.ts'
+import { faultsOf } from '../../api/problem.ts'
 import type { IncidentSuppression } from '../../api/schema.gen.d.ts'
 import { serverNow } from '../../api/server-clock.ts'
 import { useHasRole, useProjectId } from '../../app/project.ts'
@@ -70,7 +70,7 @@ function Editor({
       await refreshIncidents(queryClient)
     },
   })
-  const faults = save.error instanceof Problem ? save.error.faults : undefined
+  const faults = faultsOf(save.error)
   return (
     <Dialog
       title={stored === undefined ? 'New suppression' : 'Suppression'}

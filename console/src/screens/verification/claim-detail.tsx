@@ -1,15 +1,15 @@
 import { useQueryClient } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
-import { type FormEvent, useState } from 'react'
+import { useState } from 'react'
 import { api } from '../../api/client.ts'
-import { Problem } from '../../api/problem.ts'
+import { faultsOf } from '../../api/problem.ts'
 import type { VerificationEvidence, VerifiedClaim } from '../../api/schema.gen.d.ts'
 import { useHasRole, useProjectId } from '../../app/project.ts'
 import { AreaField, faultAt, SelectField } from '../../ui/fields.tsx'
+import { Form } from '../../ui/form.tsx'
 import { formatShare } from '../../ui/format.ts'
 import { Actor } from '../../ui/job.tsx'
 import { Button, Time } from '../../ui/parts.tsx'
-import { Fault } from '../../ui/states.tsx'
 import { LongText, Plain } from '../../ui/text.tsx'
 import { notify, notifyFault } from '../../ui/toasts.tsx'
 import ui from '../../ui/ui.module.css'
@@ -131,9 +131,8 @@ function Override({ claim }: { claim: VerifiedClaim }) {
     onSuccess: () => reload('The verdict of the person is removed.'),
     onError: notifyFault,
   })
-  const faults = save.error instanceof Problem ? save.error.faults : undefined
-  const submit = (event: FormEvent) => {
-    event.preventDefault()
+  const faults = faultsOf(save.error)
+  const submit = () => {
     save.mutate({ params, body: { verdict, reason } })
   }
   return (
@@ -150,7 +149,14 @@ function Override({ claim }: { claim: VerifiedClaim }) {
           </Button>
         </div>
       )}
-      <form className={css.form} onSubmit={submit}>
+      <Form
+        of={save}
+        action="Save the verdict"
+        disabled={!isEditor}
+        className={css.form}
+        onSubmit={submit}
+        beside={!isEditor && <span className={ui.soft}>Editors of the project give verdicts.</span>}
+      >
         <SelectField
           label="Your verdict"
           value={verdict}
@@ -169,14 +175,7 @@ function Override({ claim }: { claim: VerifiedClaim }) {
           fault={faultAt(faults, '/reason')}
           onChange={(event) => setReason(event.target.value)}
         />
-        {save.error !== null && <Fault error={save.error} />}
-        <div className={ui.row}>
-          <Button type="submit" disabled={!isEditor || save.isPending}>
-            {save.isPending ? 'Saving…' : 'Save the verdict'}
-          </Button>
-          {!isEditor && <span className={ui.soft}>Editors of the project give verdicts.</span>}
-        </div>
-      </form>
+      </Form>
     </>
   )
 }

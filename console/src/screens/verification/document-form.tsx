@@ -1,7 +1,7 @@
 import { useQueryClient } from '@tanstack/react-query'
 import { type FormEvent, useState } from 'react'
 import { api } from '../../api/client.ts'
-import { Problem } from '../../api/problem.ts'
+import { faultsOf } from '../../api/problem.ts'
 import type { Document, DocumentRequest } from '../../api/schema.gen.d.ts'
 import { useHasRole } from '../../app/project.ts'
 import { Changed } from '../../ui/changed.tsx'
@@ -113,7 +113,7 @@ function DocumentForm({
   const [format, setFormat] = useState(document?.format ?? 'text')
   const [name, setName] = useState(document?.name ?? '')
   const [content, setContent] = useState('')
-  const faults = error instanceof Problem ? error.faults : undefined
+  const faults = faultsOf(error)
   const read = async (file: File | undefined) => {
     if (file === undefined) return
     setContent(await file.text())

@@ -7,7 +7,7 @@ import { useHasRole, useProjectId } from '../../app/project.ts'
 import { useUrlState } from '../../app/use-search.ts'
 import { Confirm } from '../../ui/dialog.tsx'
 import { formatBytes, formatCount } from '../../ui/format.ts'
-import { HereLink } from '../../ui/here-link.tsx'
+import { BackButton, HereLink } from '../../ui/here-link.tsx'
 import { Actor } from '../../ui/job.tsx'
 import { List } from '../../ui/list.tsx'
 import { Button, Facts, Time } from '../../ui/parts.tsx'
@@ -152,21 +152,14 @@ const one = `${documentsPath}/{document_id}` as const
 
 /** One document: its versions, the content of one, a new version, deletion. */
 function DocumentPage({ document_id }: { document_id: string }) {
-  const [{ version }, change] = useUrlState()
+  const [{ version }] = useUrlState()
   const params = { path: { document_id } }
   const document = api.useQuery('get', one, { params })
   const versions = api.useQuery('get', `${one}/versions`, { params })
   const shown = version ?? (document.data && String(document.data.version))
   return (
     <div className={ui.stack}>
-      <div>
-        <Button
-          small
-          onClick={() => change({ document: undefined, version: undefined }, { push: true })}
-        >
-          ← All documents
-        </Button>
-      </div>
+      <BackButton all="documents" change={{ document: undefined, version: undefined }} />
       <Loaded query={document} what="Reading the document">
         {(of) => (
           <>

@@ -2,7 +2,7 @@ import { useQueryClient } from '@tanstack/react-query'
 import { type FormEvent, useState } from 'react'
 import { api, call } from '../../api/client.ts'
 import { usePages } from '../../api/pages.ts'
-import { Problem } from '../../api/problem.ts'
+import { faultsOf } from '../../api/problem.ts'
 import type { Fact } from '../../api/schema.gen.d.ts'
 import { useHasRole, useProjectId } from '../../app/project.ts'
 import { useUrlState } from '../../app/use-search.ts'
@@ -76,7 +76,7 @@ function AddFact() {
       await client.invalidateQueries({ queryKey: ['facts'] })
     },
   })
-  const faults = save.error instanceof Problem ? save.error.faults : undefined
+  const faults = faultsOf(save.error)
   const submit = (event: FormEvent<HTMLFormElement>) => {
     event.preventDefault()
     const form = new FormData(event.currentTarget)

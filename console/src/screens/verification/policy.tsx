@@ -1,13 +1,13 @@
 import { useQueryClient } from '@tanstack/react-query'
-import { type FormEvent, useState } from 'react'
+import { useState } from 'react'
 import { api } from '../../api/client.ts'
-import { Problem } from '../../api/problem.ts'
+import { faultsOf } from '../../api/problem.ts'
 import type { VerificationConfig } from '../../api/schema.gen.d.ts'
 import { useHasRole } from '../../app/project.ts'
-import { Changed } from '../../ui/changed.tsx'
 import { CheckField, faultAt, TextField } from '../../ui/fields.tsx'
+import { Form } from '../../ui/form.tsx'
 import { formatUsd } from '../../ui/format.ts'
-import { Badge, Button } from '../../ui/parts.tsx'
+import { Badge } from '../../ui/parts.tsx'
 import { Loaded } from '../../ui/states.tsx'
 import { type Column, Table } from '../../ui/table.tsx'
 import { Plain } from '../../ui/text.tsx'
@@ -49,15 +49,24 @@ function PolicyForm({ config }: { config: VerificationConfig }) {
       await reload()
     },
   })
-  const faults = save.error instanceof Problem ? save.error.faults : undefined
-  const submit = (event: FormEvent<HTMLFormElement>) => {
-    event.preventDefault()
+  const faults = faultsOf(save.error)
+  const submit = (form: FormData) => {
     const params = { header: { 'If-Match': `"${policy.version}"` } }
-    const rest = requestOf(new FormData(event.currentTarget), config)
+    const rest = requestOf(form, config)
     save.mutate({ params, body: { enabled: isOn, ...rest } })
   }
   return (
-    <form className={css.form} onSubmit={submit}>
+    <Form
+      of={save}
+      action="Save the policy"
+      disabled={!isAdmin}
+      className={css.form}
+      onSubmit={submit}
+      onReload={() => void reload()}
+      beside={
+        !isAdmin && <span className={ui.soft}>Only administrators of the project change it.</span>
+      }
+    >
       <h2>Verify automatically</h2>
       <fieldset className={css.plain} disabled={!isAdmin}>
         <CheckField
@@ -98,14 +107,7 @@ function PolicyForm({ config }: { config: VerificationConfig }) {
         />
         <VerifierChoice of={config} />
       </fieldset>
-      {save.error !== null && <Changed error={save.error} onReload={() => void reload()} />}
-      <div className={ui.row}>
-        <Button type="submit" look="primary" disabled={!isAdmin || save.isPending}>
-          {save.isPending ? 'Saving…' : 'Save the policy'}
-        </Button>
-        {!isAdmin && <span className={ui.soft}>Only administrators of the project change it.</span>}
-      </div>
-    </form>
+    </Form>
   )
 }
 

@@ -1,5 +1,6 @@
 import { useUrlState } from '../../app/use-search.ts'
-import { Button, Heading } from '../../ui/parts.tsx'
+import { BackButton } from '../../ui/here-link.tsx'
+import { Heading } from '../../ui/parts.tsx'
 import { Tabs } from '../../ui/tabs.tsx'
 import ui from '../../ui/ui.module.css'
 import { Answers } from './answers.tsx'
@@ -30,16 +31,14 @@ export function Verification() {
 }
 
 function AnswersTab() {
-  const [{ trace, task }, change] = useUrlState()
+  const [{ trace, task }] = useUrlState()
   if (trace === undefined && task === undefined) return <Answers />
-  const back = { trace: undefined, task: undefined, claim: undefined, run: undefined }
   return (
     <div className={ui.stack}>
-      <div>
-        <Button small onClick={() => change(back, { push: true })}>
-          ← All answers
-        </Button>
-      </div>
+      <BackButton
+        all="answers"
+        change={{ trace: undefined, task: undefined, claim: undefined, run: undefined }}
+      />
       {trace === undefined ? (
         <TaskRuns task_id={task ?? ''} />
       ) : (

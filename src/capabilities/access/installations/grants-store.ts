@@ -1,11 +1,7 @@
 import { derivedId } from '../../../kernel/ids.ts'
 import type { IdPage } from '../../../model/id-pages.ts'
-import {
-  type AccessTables,
-  countUpTo,
-  type Kysely,
-  sql,
-} from '../../../platform/relational/index.ts'
+import { type AccessTables, type Kysely, sql } from '../../../platform/relational/index.ts'
+import { readById } from '../read-by-id.ts'
 
 type Db = Kysely<AccessTables>
 
@@ -77,17 +73,10 @@ export async function replaceGrants(db: Db, report: GrantReport): Promise<number
 }
 
 /** Returns a page of the grants of a project, and their number. */
-export async function listGrants(
+export function listGrants(
   db: Db,
-  { project_id, after, limit, count_max }: IdPage & { project_id: string },
+  { project_id, ...page }: IdPage & { project_id: string },
 ): Promise<{ rows: ProjectGrantRow[]; counted: number }> {
-  const grants = db.selectFrom('project_grants').where('project_id', '=', project_id)
-  const n = await countUpTo(db, grants.select('id'), count_max)
-  const rows = await grants
-    .selectAll()
-    .$if(after !== undefined, (query) => query.where('id', '>', after ?? ''))
-    .orderBy('id')
-    .limit(limit)
-    .execute()
-  return { rows, counted: n }
+  const grants = db.selectFrom('project_grants').selectAll().where('project_id', '=', project_id)
+  return readById(db, grants, 'id', page)
 }

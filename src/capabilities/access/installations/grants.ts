@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { problem } from '../../../kernel/problem.ts'
-import { idPage, idPageAfter, idPageQuery, pageFields } from '../../../model/id-pages.ts'
+import { idPageQuery, pageFields, readIdPage } from '../../../model/id-pages.ts'
 import { record } from '../../../model/named-schemas.ts'
 import { defineRoute, type Route } from '../../../platform/http/index.ts'
 import type { Access } from '../access.ts'
@@ -122,11 +122,9 @@ export function getProjectGrants({ db }: Access): Route {
     }),
     errors: ['project_not_found', 'invalid_cursor'],
     handle: async ({ params, query: { cursor, limit } }) => {
-      const result = await listGrants(db, {
-        ...params,
-        ...idPageAfter(list, { cursor, limit }),
-      })
-      const { items, info } = idPage(result, { list, limit, idOf: ({ id }) => id })
+      const { items, info } = await readIdPage(list, { cursor, limit }, (page) =>
+        listGrants(db, { ...params, ...page }),
+      )
       return { grants: items, ...info }
     },
   })

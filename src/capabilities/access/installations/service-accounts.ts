@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { problem } from '../../../kernel/problem.ts'
-import { idPage, idPageAfter, idPageQuery } from '../../../model/id-pages.ts'
+import { idPageQuery, readIdPage } from '../../../model/id-pages.ts'
 import { defineRoute, type Route } from '../../../platform/http/index.ts'
 import type { Access } from '../access.ts'
 import { idField } from '../fields.ts'
@@ -30,12 +30,9 @@ export function getInstallationAccounts({ db, clock }: Access): Route {
           detail: 'Only the operator of a cluster may list the accounts of an installation',
         })
       }
-      const result = await listLiveAccounts(db, {
-        ...params,
-        live_at: new Date(clock.now_ms()),
-        ...idPageAfter(list, query),
-      })
-      const { items, info } = idPage(result, { list, limit: query.limit, idOf: ({ id }) => id })
+      const { items, info } = await readIdPage(list, query, (page) =>
+        listLiveAccounts(db, { ...params, live_at: new Date(clock.now_ms()), ...page }),
+      )
       return { service_accounts: items, ...info }
     },
   })

@@ -2,12 +2,8 @@ import { newId } from '../../../kernel/ids.ts'
 import { problem } from '../../../kernel/problem.ts'
 import type { OrganizationRole, ProjectRole } from '../../../kernel/scopes.ts'
 import type { IdPage } from '../../../model/id-pages.ts'
-import {
-  type AccessTables,
-  countUpTo,
-  type Kysely,
-  sql,
-} from '../../../platform/relational/index.ts'
+import { type AccessTables, type Kysely, sql } from '../../../platform/relational/index.ts'
+import { readById } from '../read-by-id.ts'
 import type { InvitationRow } from './invitation.ts'
 import { checkLinkLimits } from './limits.ts'
 import type { NewLink } from './link.ts'
@@ -136,22 +132,12 @@ export function findOpen(
 }
 
 /** Returns a page of an organization's invitations, the oldest first. */
-export async function listInvitations(
+export function listInvitations(
   db: Db,
-  { organization_id, after, limit, count_max }: IdPage & { organization_id: string },
+  { organization_id, ...page }: IdPage & { organization_id: string },
 ): Promise<{ rows: InvitationRow[]; counted: number }> {
-  const own = db
-    .selectFrom('invitations')
-    .select('id')
-    .where('organization_id', '=', organization_id)
-  const n = await countUpTo(db, own, count_max)
-  const rows = await invitations(db)
-    .where('invitations.organization_id', '=', organization_id)
-    .$if(after !== undefined, (query) => query.where('invitations.id', '>', after ?? ''))
-    .orderBy('invitations.id')
-    .limit(limit)
-    .execute()
-  return { rows, counted: n }
+  const own = invitations(db).where('invitations.organization_id', '=', organization_id)
+  return readById(db, own, 'invitations.id', page)
 }
 
 /** Returns an invitation with the name of its organization. */

@@ -57,14 +57,6 @@ export function operatorKeyPrefix(key: string): string | undefined {
   return prefixOf('operator', key)
 }
 
-/**
- * Returns the first 16 hex digits of a key's SHA-256, by which the owner of a key can identify it;
- * it does not help to guess the key.
- */
-export function fingerprintOf(secret_hash: Buffer): string {
-  return secret_hash.toString('hex', 0, 8)
-}
-
 /** Returns the SHA-256, which is sufficient for random secrets of over 128 bits. */
 export function hashSecret(secret: string): Buffer {
   return hash('sha256', secret, 'buffer')

@@ -2,13 +2,13 @@ import { problem } from '../../../kernel/problem.ts'
 import type { KeyScope } from '../../../kernel/scopes.ts'
 import {
   type AccessTables,
-  countUpTo,
   type Kysely,
   type Selectable,
   sql,
 } from '../../../platform/relational/index.ts'
 import { admitScopes } from '../projects/key-scopes-limit.ts'
 import { admitEnvironment } from '../projects/store.ts'
+import { readById } from '../read-by-id.ts'
 import { lockAccount, refuseSuspended } from '../service-accounts/suspension.ts'
 import type { BrowserColumns } from './browser-key.ts'
 import { isKeyScope } from './usable-keys-store.ts'
@@ -18,7 +18,7 @@ type Db = Kysely<AccessTables>
 /** A stored key without the hash of its secret. */
 export type KeyRow = Omit<Selectable<AccessTables['api_keys']>, 'secret_hash' | 'scopes'> & {
   scopes: KeyScope[]
-  /** As `fingerprintOf` makes it. */
+  /** First 16 hex digits of the SHA-256 of the secret, by which its owner can identify it. */
   fingerprint: string
 }
 
@@ -87,7 +87,7 @@ export async function listKeys(
     count_max: number
   },
 ): Promise<{ rows: KeyRow[]; counted: number }> {
-  const { project_id, service_account_id, live_at, after, limit, count_max } = page
+  const { project_id, service_account_id, live_at } = page
   const keys = db
     .selectFrom('api_keys')
     .where('project_id', '=', project_id)
@@ -95,13 +95,8 @@ export async function listKeys(
       query.where('service_account_id', '=', service_account_id ?? null),
     )
     .$if(live_at !== undefined, (query) => query.where(isLive(live_at ?? new Date(0))))
-  const counted = await countUpTo(db, keys.select('id'), count_max)
-  const rows = await keys
     .select(keyColumns)
-    .$if(after !== undefined, (query) => query.where('id', '>', after ?? ''))
-    .orderBy('id')
-    .limit(limit)
-    .execute()
+  const { rows, counted } = await readById(db, keys, 'id', page)
   return { rows: rows.map(keyRow), counted }
 }
 

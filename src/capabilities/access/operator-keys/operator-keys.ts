@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { problem } from '../../../kernel/problem.ts'
-import { idPage, idPageAfter, idPageQuery, pageFields } from '../../../model/id-pages.ts'
+import { idPageQuery, pageFields, readIdPage } from '../../../model/id-pages.ts'
 import { record } from '../../../model/named-schemas.ts'
 import { defineRoute, type Route } from '../../../platform/http/index.ts'
 import type { Access } from '../access.ts'
@@ -34,10 +34,9 @@ export function getOperatorKeys({ db }: Access): Route {
     errors: ['invalid_cursor'],
     handle: async ({ query: { cursor, limit }, caller }) => {
       await assertInstallationAdmin(db, caller.id)
-      const result = await listOperatorKeys(db, {
-        ...idPageAfter(list, { cursor, limit }),
-      })
-      const { items, info } = idPage(result, { list, limit, idOf: ({ id }) => id })
+      const { items, info } = await readIdPage(list, { cursor, limit }, (page) =>
+        listOperatorKeys(db, { ...page }),
+      )
       return { operator_keys: items, ...info }
     },
   })

@@ -1,13 +1,9 @@
 import type { IdPage } from '../../../model/id-pages.ts'
-import {
-  type AccessTables,
-  countUpTo,
-  type Kysely,
-  sql,
-} from '../../../platform/relational/index.ts'
+import { type AccessTables, type Kysely, sql } from '../../../platform/relational/index.ts'
 import type { StoredKey } from '../keys/key-cache.ts'
 import type { KeyUse } from '../keys/key-usage.ts'
 import type { NewKey } from '../keys/project-key.ts'
+import { readById } from '../read-by-id.ts'
 
 type Db = Kysely<AccessTables>
 
@@ -48,19 +44,11 @@ export async function writeOperatorKeyUses(db: Db, uses: readonly KeyUse[]): Pro
 }
 
 /** Returns a page of the keys, oldest first, revoked ones included. */
-export async function listOperatorKeys(
+export function listOperatorKeys(
   db: Db,
-  { after, limit, count_max }: IdPage,
+  page: IdPage,
 ): Promise<{ rows: OperatorKeyRow[]; counted: number }> {
-  const n = await countUpTo(db, db.selectFrom('operator_keys').select('id'), count_max)
-  const rows = await db
-    .selectFrom('operator_keys')
-    .select(operatorKeyColumns)
-    .$if(after !== undefined, (query) => query.where('id', '>', after ?? ''))
-    .orderBy('id')
-    .limit(limit)
-    .execute()
-  return { rows, counted: n }
+  return readById(db, db.selectFrom('operator_keys').select(operatorKeyColumns), 'id', page)
 }
 
 /** Revokes a key, if it is not revoked yet; undefined for an unknown id. */

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { newId } from '../../../kernel/ids.ts'
 import { problem } from '../../../kernel/problem.ts'
 import { keyScopes } from '../../../kernel/scopes.ts'
-import { idPage, idPageAfter, idPageQuery, pageFields } from '../../../model/id-pages.ts'
+import { idPageQuery, pageFields, readIdPage } from '../../../model/id-pages.ts'
 import { record } from '../../../model/named-schemas.ts'
 import { defineRoute, type Route } from '../../../platform/http/index.ts'
 import type { Access } from '../access.ts'
@@ -34,11 +34,9 @@ export function getOrganizations({ db }: Access): Route {
     }),
     errors: ['invalid_cursor'],
     handle: async ({ query, caller }) => {
-      const result = await listOrganizations(db, {
-        user_id: caller.id,
-        ...idPageAfter(list, query),
-      })
-      const { items, info } = idPage(result, { list, limit: query.limit, idOf: ({ id }) => id })
+      const { items, info } = await readIdPage(list, query, (page) =>
+        listOrganizations(db, { user_id: caller.id, ...page }),
+      )
       return { organizations: items, ...info }
     },
   })
@@ -114,16 +112,9 @@ export function getOrganizationProjects({ db }: Access): Route {
     reply: projectListSchema,
     errors: ['organization_not_found', 'invalid_cursor'],
     handle: async ({ params, query, caller }) => {
-      const result = await listProjects(db, {
-        ...params,
-        user_id: caller.id,
-        ...idPageAfter(projectList, query),
-      })
-      const { items, info } = idPage(result, {
-        list: projectList,
-        limit: query.limit,
-        idOf: ({ id }) => id,
-      })
+      const { items, info } = await readIdPage(projectList, query, (page) =>
+        listProjects(db, { ...params, user_id: caller.id, ...page }),
+      )
       return { projects: items, ...info }
     },
   })

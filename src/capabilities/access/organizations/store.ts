@@ -1,11 +1,7 @@
 import type { KeyScope, OrganizationRole } from '../../../kernel/scopes.ts'
 import type { IdPage } from '../../../model/id-pages.ts'
-import {
-  type AccessTables,
-  countUpTo,
-  type Kysely,
-  sql,
-} from '../../../platform/relational/index.ts'
+import { type AccessTables, type Kysely, sql } from '../../../platform/relational/index.ts'
+import { readById } from '../read-by-id.ts'
 
 type Db = Kysely<AccessTables>
 
@@ -28,22 +24,16 @@ export const organizationColumns = [
 ] as const
 
 /** Returns a page of a user's organizations. */
-export async function listOrganizations(
+export function listOrganizations(
   db: Db,
-  { user_id, after, limit, count_max }: IdPage & { user_id: string },
+  { user_id, ...page }: IdPage & { user_id: string },
 ): Promise<{ rows: OrganizationRow[]; counted: number }> {
   const own = db
     .selectFrom('organizations')
     .innerJoin('organization_members', 'organization_members.organization_id', 'organizations.id')
     .where('organization_members.user_id', '=', user_id)
-  const n = await countUpTo(db, own.select('organizations.id'), count_max)
-  const rows = await own
     .select(organizationColumns)
-    .$if(after !== undefined, (query) => query.where('organizations.id', '>', after ?? ''))
-    .orderBy('organizations.id')
-    .limit(limit)
-    .execute()
-  return { rows, counted: n }
+  return readById(db, own, 'organizations.id', page)
 }
 
 /** Locks an organization until the end of the transaction, to serialise changes of its members. */

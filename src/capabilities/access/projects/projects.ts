@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { problem } from '../../../kernel/problem.ts'
 import { keyScopes } from '../../../kernel/scopes.ts'
-import { idPage, idPageAfter, idPageQuery, pageFields } from '../../../model/id-pages.ts'
+import { idPageQuery, pageFields, readIdPage } from '../../../model/id-pages.ts'
 import { flagParameter } from '../../../model/list-query.ts'
 import { managedByField } from '../../../model/managed-by.ts'
 import { record } from '../../../model/named-schemas.ts'
@@ -91,16 +91,13 @@ export function getProjects({ db }: Access): Route {
     reply: projectListSchema,
     errors: ['invalid_cursor'],
     handle: async ({ query, caller }) => {
-      const page = {
-        name: query.name,
-        organization: query.organization,
-        archived: query.archived,
-        ...idPageAfter(list, query),
-      }
-      const result = await (caller.kind === 'operator'
-        ? listAllProjects(db, page)
-        : listProjects(db, { ...page, user_id: caller.id }))
-      const { items, info } = idPage(result, { list, limit: query.limit, idOf: ({ id }) => id })
+      const { name, organization, archived } = query
+      const { items, info } = await readIdPage(list, query, (page) => {
+        const chosen = { name, organization, archived, ...page }
+        return caller.kind === 'operator'
+          ? listAllProjects(db, chosen)
+          : listProjects(db, { ...chosen, user_id: caller.id })
+      })
       return { projects: items, ...info }
     },
   })

@@ -3,13 +3,9 @@ import type { KeyScope, ProjectRole } from '../../../kernel/scopes.ts'
 import type { IdPage } from '../../../model/id-pages.ts'
 import { type ManagedBy, refuseUnlessOwner } from '../../../model/managed-by.ts'
 import type { TaskRule } from '../../../model/task-rules.ts'
-import {
-  type AccessTables,
-  countUpTo,
-  type Kysely,
-  sql,
-} from '../../../platform/relational/index.ts'
+import { type AccessTables, type Kysely, sql } from '../../../platform/relational/index.ts'
 import { lockOrganization } from '../organizations/store.ts'
+import { readById } from '../read-by-id.ts'
 import { effectiveRole, keepOnlyProject, visibleProjects } from '../roles/store.ts'
 
 type Db = Kysely<AccessTables>
@@ -49,9 +45,7 @@ export async function listProjects(
     name,
     organization,
     archived = false,
-    after,
-    limit,
-    count_max,
+    ...page
   }: ProjectPage & { user_id: string; organization_id?: string | undefined },
 ): Promise<{ rows: (ProjectRow & { role: ProjectRole | null })[]; counted: number }> {
   const visible = visibleProjects(db, user_id, { archived })
@@ -62,20 +56,15 @@ export async function listProjects(
     .$if(organization !== undefined, (query) =>
       query.where('projects.organization_id', 'in', organizationNamed(db, organization ?? '')),
     )
-  const n = await countUpTo(db, visible.select('projects.id'), count_max)
-  const rows = await visible
     .select(projectColumns)
     .select(['organization_members.role as organization_role'])
     .select(['project_members.role as project_role'])
-    .$if(after !== undefined, (query) => query.where('projects.id', '>', after ?? ''))
-    .orderBy('projects.id')
-    .limit(limit)
-    .execute()
+  const { rows, counted } = await readById(db, visible, 'projects.id', page)
   const shaped = rows.map(({ organization_role, project_role, ...project }) => ({
     ...project,
     role: effectiveRole({ organization_role, project_role }) ?? null,
   }))
-  return { rows: shaped, counted: n }
+  return { rows: shaped, counted }
 }
 
 /** Selects the id of the organization with a name. */
@@ -88,7 +77,7 @@ function organizationNamed(db: Db, name: string) {
  */
 export async function listAllProjects(
   db: Db,
-  { name, organization, after, limit, count_max }: ProjectPage,
+  { name, organization, ...page }: ProjectPage,
 ): Promise<{ rows: (ProjectRow & { role: null })[]; counted: number }> {
   const projects = db
     .selectFrom('projects')
@@ -97,14 +86,9 @@ export async function listAllProjects(
     .$if(organization !== undefined, (query) =>
       query.where('organization_id', 'in', organizationNamed(db, organization ?? '')),
     )
-  const n = await countUpTo(db, projects.select('id'), count_max)
-  const rows = await projects
     .select(projectColumns)
-    .$if(after !== undefined, (query) => query.where('id', '>', after ?? ''))
-    .orderBy('id')
-    .limit(limit)
-    .execute()
-  return { rows: rows.map((row) => ({ ...row, role: null })), counted: n }
+  const { rows, counted } = await readById(db, projects, 'id', page)
+  return { rows: rows.map((row) => ({ ...row, role: null })), counted }
 }
 
 /** Returns a project that is not archived. */

@@ -43,15 +43,15 @@ type SeenServiceAccount = {
   is_archived: boolean
 }
 
-/** Creates a reader with a bounded cache; other processes see a change within `ttl_ms`. */
-export function createRoleReader(options: {
+/** Creates a reader with a bounded cache; other processes see a change within 30 seconds. */
+export function createRoleReader({
+  db,
+  clock,
+}: {
   db: Kysely<AccessTables>
   clock: Clock
-  ttl_ms?: number
-  entries_max?: number
 }): RoleReader {
-  const { db, clock, ttl_ms = 30_000, entries_max = 10_000 } = options
-  const limits = { ttl_ms, entries_max, clock }
+  const limits = { ttl_ms: 30_000, entries_max: 10_000, clock }
   const users = createReadCache<UserState | undefined>(limits)
   const subjects = createReadCache<IssuerUser | undefined>(limits)
   const organizations = createReadCache<OrganizationRole | undefined>(limits)

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { idPage, idPageAfter, idPageQuery } from '../../../model/id-pages.ts'
+import { idPageQuery, readIdPage } from '../../../model/id-pages.ts'
 import { flagParameter } from '../../../model/list-query.ts'
 import { record } from '../../../model/named-schemas.ts'
 import { defineRoute, type Route } from '../../../platform/http/index.ts'
@@ -116,12 +116,9 @@ export function getServiceAccountKeys({ db, clock }: Access): Route {
       const which = { ...params, project_id: caller.project_id }
       const account = await findServiceAccount(db, which)
       if (account === undefined) throw accountNotFound(params.service_account_id)
-      const result = await listKeys(db, {
-        ...which,
-        live_at: live ? new Date(clock.now_ms()) : undefined,
-        ...idPageAfter(list, { cursor, limit }),
-      })
-      const { items, info } = idPage(result, { list, limit, idOf: ({ id }) => id })
+      const { items, info } = await readIdPage(list, { cursor, limit }, (page) =>
+        listKeys(db, { ...which, live_at: live ? new Date(clock.now_ms()) : undefined, ...page }),
+      )
       return { api_keys: items, ...info }
     },
   })

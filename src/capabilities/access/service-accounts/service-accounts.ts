@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { newId } from '../../../kernel/ids.ts'
 import { problem } from '../../../kernel/problem.ts'
 import { keyScopes } from '../../../kernel/scopes.ts'
-import { idPage, idPageAfter, idPageQuery, pageFields } from '../../../model/id-pages.ts'
+import { idPageQuery, pageFields, readIdPage } from '../../../model/id-pages.ts'
 import { flagParameter } from '../../../model/list-query.ts'
 import { managedByField, managedByParameter } from '../../../model/managed-by.ts'
 import { record } from '../../../model/named-schemas.ts'
@@ -46,12 +46,13 @@ export function getServiceAccounts({ db }: Access): Route {
     reply: accountListSchema,
     errors: ['invalid_cursor'],
     handle: async ({ query, caller }) => {
-      const result = await listServiceAccounts(db, {
-        project_id: caller.project_id,
-        managed_by: query.managed_by,
-        ...idPageAfter(list, query),
-      })
-      const { items, info } = idPage(result, { list, limit: query.limit, idOf: ({ id }) => id })
+      const { items, info } = await readIdPage(list, query, (page) =>
+        listServiceAccounts(db, {
+          project_id: caller.project_id,
+          managed_by: query.managed_by,
+          ...page,
+        }),
+      )
       return { service_accounts: items, ...info }
     },
   })

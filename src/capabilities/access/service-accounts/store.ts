@@ -4,13 +4,13 @@ import type { IdPage } from '../../../model/id-pages.ts'
 import type { ManagedBy, ResourceName } from '../../../model/managed-by.ts'
 import {
   type AccessTables,
-  countUpTo,
   type Kysely,
   ownedBy,
   type Selectable,
   type SelectQueryBuilder,
 } from '../../../platform/relational/index.ts'
 import { admitScopes } from '../projects/key-scopes-limit.ts'
+import { readById } from '../read-by-id.ts'
 
 type Db = Kysely<AccessTables>
 
@@ -47,16 +47,10 @@ export async function listServiceAccounts(
 export async function readPage(
   db: Db,
   accounts: SelectQueryBuilder<AccessTables, 'service_accounts', object>,
-  { after, limit, count_max }: IdPage,
+  page: IdPage,
 ): Promise<{ rows: ServiceAccountRow[]; counted: number }> {
-  const n = await countUpTo(db, accounts.select('id'), count_max)
-  const rows = await accounts
-    .selectAll()
-    .$if(after !== undefined, (query) => query.where('id', '>', after ?? ''))
-    .orderBy('id')
-    .limit(limit)
-    .execute()
-  return { rows: rows.map(accountRow), counted: n }
+  const { rows, counted } = await readById(db, accounts.selectAll(), 'id', page)
+  return { rows: rows.map(accountRow), counted }
 }
 
 /** Returns one service account of a project. */

@@ -1,13 +1,13 @@
 import type { IdPage } from '../../../model/id-pages.ts'
 import {
   type AccessTables,
-  countUpTo,
   type Kysely,
   type PasswordOrigin,
   sql,
 } from '../../../platform/relational/index.ts'
 import { lockedState } from '../organizations/members/store.ts'
 import { assertOwnerRemains } from '../organizations/role-change.ts'
+import { readById } from '../read-by-id.ts'
 import { revokeSignIns } from '../tokens/store.ts'
 
 type Db = Kysely<AccessTables>
@@ -27,28 +27,17 @@ export type UserRow = {
 }
 
 /** Returns a page of the users, the oldest first, optionally of one password origin. */
-export async function listUsers(
+export function listUsers(
   db: Db,
-  {
-    password_origin,
-    after,
-    limit,
-    count_max,
-  }: IdPage & { password_origin?: PasswordOrigin | undefined },
+  { password_origin, ...page }: IdPage & { password_origin?: PasswordOrigin | undefined },
 ): Promise<{ rows: UserRow[]; counted: number }> {
   const chosen = db
     .selectFrom('users')
     .$if(password_origin !== undefined, (query) =>
       query.where('password_origin', '=', password_origin ?? null),
     )
-  const n = await countUpTo(db, chosen.select('id'), count_max)
-  const rows = await chosen
     .select(userColumns)
-    .$if(after !== undefined, (query) => query.where('id', '>', after ?? ''))
-    .orderBy('id')
-    .limit(limit)
-    .execute()
-  return { rows, counted: n }
+  return readById(db, chosen, 'id', page)
 }
 
 /** Whether the user is an administrator of the installation and not disabled. */

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { newId } from '../../../kernel/ids.ts'
 import { problem } from '../../../kernel/problem.ts'
-import { idPage, idPageAfter, idPageQuery, pageFields } from '../../../model/id-pages.ts'
+import { idPageQuery, pageFields, readIdPage } from '../../../model/id-pages.ts'
 import { record } from '../../../model/named-schemas.ts'
 import { defineRoute, type Route } from '../../../platform/http/index.ts'
 import type { Access } from '../access.ts'
@@ -45,11 +45,9 @@ export function getUsers({ db }: Access): Route {
     errors: ['invalid_cursor'],
     handle: async ({ query: { password_origin, cursor, limit }, caller }) => {
       await assertInstallationAdmin(db, caller.id)
-      const result = await listUsers(db, {
-        password_origin,
-        ...idPageAfter(list, { cursor, limit }),
-      })
-      const { items, info } = idPage(result, { list, limit, idOf: ({ id }) => id })
+      const { items, info } = await readIdPage(list, { cursor, limit }, (page) =>
+        listUsers(db, { password_origin, ...page }),
+      )
       return { users: items, ...info }
     },
   })

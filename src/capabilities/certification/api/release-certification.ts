@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { poll } from '../../../kernel/poll.ts'
 import { problem } from '../../../kernel/problem.ts'
 import { openWaitSlots } from '../../../kernel/wait-slots.ts'
-import { idPage, idPageAfter, idPageQuery, pageFields } from '../../../model/id-pages.ts'
+import { idPageQuery, pageFields, readIdPage } from '../../../model/id-pages.ts'
 import { flagParameter, textParameter } from '../../../model/list-query.ts'
 import { record } from '../../../model/named-schemas.ts'
 import { Answer, defineRoute, type Route } from '../../../platform/http/index.ts'
@@ -207,12 +207,13 @@ export function listReleaseCertifications({ db, clock }: CertificationRoutesDeps
     }),
     errors: ['invalid_cursor', 'store_unavailable'],
     handle: async ({ query: { limit, cursor, subject, ...filter }, caller: { project_id } }) => {
-      const found = await selectCertifications(
-        db,
-        { project_id, ...filter, subject: subject?.slice('sha256:'.length) },
-        idPageAfter(list, { limit, cursor }),
+      const { items, info } = await readIdPage(list, { limit, cursor }, (page) =>
+        selectCertifications(
+          db,
+          { project_id, ...filter, subject: subject?.slice('sha256:'.length) },
+          page,
+        ),
       )
-      const { items, info } = idPage(found, { list, limit, idOf: ({ id }) => id })
       const now_ms = clock.now_ms()
       return { certifications: items.map((row) => toCertificationReply(row, now_ms)), ...info }
     },

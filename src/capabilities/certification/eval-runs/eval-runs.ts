@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { isUuid, newId } from '../../../kernel/ids.ts'
 import { type Problem, problem } from '../../../kernel/problem.ts'
 import type { Clock } from '../../../kernel/time.ts'
-import { idPage, idPageAfter, idPageQuery, pageFields } from '../../../model/id-pages.ts'
+import { idPageQuery, pageFields, readIdPage } from '../../../model/id-pages.ts'
 import { textParameter } from '../../../model/list-query.ts'
 import { record } from '../../../model/named-schemas.ts'
 import { Answer, type Caller, defineRoute, type Route } from '../../../platform/http/index.ts'
@@ -147,13 +147,10 @@ export function listEvalRuns({ db }: EvalRunDeps): Route {
     errors: ['invalid_cursor', 'store_unavailable'],
     handle: async ({ query: { limit, cursor, ...filter }, caller: { project_id } }) => {
       const name = [list, ...Object.values(filter)].join(' ')
-      const result = await selectEvalRuns(
-        db,
-        { project_id, ...filter },
-        idPageAfter(name, { limit, cursor }),
+      const { items, info } = await readIdPage(name, { limit, cursor }, (page) =>
+        selectEvalRuns(db, { project_id, ...filter }, page),
       )
-      const page = idPage(result, { list: name, limit, idOf: ({ id }) => id })
-      return { eval_runs: page.items.map(toEvalRunReply), ...page.info }
+      return { eval_runs: items.map(toEvalRunReply), ...info }
     },
   })
 }

@@ -1,6 +1,5 @@
-import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { evidenceLeaves, isIncluded, merkleRoot, proveInclusion } from './merkle-tree.ts'
+import { evidenceLeaves, merkleRoot } from './merkle-tree.ts'
 
 const vectors = [
   '',
@@ -26,9 +25,6 @@ const roots = [
   '5dc9da79a70659a9ad559cb701ded9a2ab9d823aad2f4960cfe370eff4604328',
 ]
 
-const leavesBetween = (min: number) =>
-  fc.array(fc.uint8Array({ maxLength: 8 }), { minLength: min, maxLength: 40 })
-
 describe('Merkle tree', () => {
   test('has the roots of RFC 6962', () => {
     for (const [n, root] of roots.entries()) {
@@ -36,43 +32,10 @@ describe('Merkle tree', () => {
     }
   })
 
-  test('every leaf is included, and no other text is', () => {
-    const anyTree = leavesBetween(1)
-    fc.assert(
-      fc.property(anyTree, fc.nat(), fc.uint8Array({ maxLength: 70 }), (leaves, at, other) => {
-        const index = at % leaves.length
-        const leaf = leaves[index] ?? other
-        const root = merkleRoot(leaves)
-        const proof = proveInclusion(leaves, index)
-        expect(isIncluded(leaf, proof, root)).toBe(true)
-        expect(isIncluded(other, proof, root)).toBe(Buffer.from(leaf).equals(other))
-      }),
-    )
-  })
-
-  test('refuses a shortened, lengthened or changed path, and a wrong index', () => {
-    fc.assert(
-      fc.property(leavesBetween(2), fc.nat(), (leaves, at) => {
-        const index = at % leaves.length
-        const [leaf = Buffer.of(), root] = [leaves[index], merkleRoot(leaves)]
-        const proof = proveInclusion(leaves, index)
-        const [head = Buffer.of(), ...rest] = proof.path
-        const flipped = head.map((byte) => byte ^ 1)
-        const paths = [rest, [head, ...proof.path], [Buffer.from(flipped), ...rest]]
-        for (const path of paths) expect(isIncluded(leaf, { ...proof, path }, root)).toBe(false)
-        for (const wrong of [-1, leaves.length, 0.5, Number.NaN]) {
-          expect(isIncluded(leaf, { ...proof, index: wrong }, root)).toBe(false)
-        }
-      }),
-    )
-  })
-
   test('does not take an inner node for a leaf', () => {
     const [a, b, c] = [Buffer.of(1), Buffer.of(2), Buffer.of(3)]
     const inner = Buffer.concat([merkleRoot([a]), merkleRoot([b])])
-    const path = [merkleRoot([c])]
-    const proof = { index: 0, leaves: 2, path }
-    expect(isIncluded(inner, proof, merkleRoot([a, b, c]))).toBe(false)
+    expect(merkleRoot([inner, c])).not.toEqual(merkleRoot([a, b, c]))
   })
 
   test('sorts evidence by id', () => {

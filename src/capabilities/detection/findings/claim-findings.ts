@@ -119,7 +119,10 @@ function toDraft(answer: VerifiedAnswer, claim: VerifiedClaim): FindingDraft[] {
       severity: fault.severity,
       anchor: `${placeKey(place)}:${claim.digest}`,
       summary: `The claim “${cutText(claim.text, claim_chars_max)}” ${fault.why}.`,
-      ...{ start_step: null, end_step: null, period: null, repeats: null },
+      start_step: null,
+      end_step: null,
+      period: null,
+      repeats: null,
       places: [place],
       ...noWaste,
       recovered: false,
@@ -132,7 +135,9 @@ function toDraft(answer: VerifiedAnswer, claim: VerifiedClaim): FindingDraft[] {
         override: claim.override,
         values: claim.values.filter(isUnsupported).slice(0, values_max),
         results: agreeing.map(({ verifier, method, note, evidence }) => ({
-          ...{ verifier, method, note },
+          verifier,
+          method,
+          note,
           quotes: evidence
             .slice(0, quotes_max)
             .map(({ source, quote }) => ({ source: cutText(source), quote: cutText(quote) })),

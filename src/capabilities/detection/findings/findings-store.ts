@@ -57,7 +57,9 @@ export async function putFindings(
     on conflict (finding_id) do update set ${changed}, updated_at = excluded.updated_at
   `.execute(trx)
   const changes = findings.map(({ project_id, task_id, finding_id: id }) => ({
-    ...{ project_id, task_id, id },
+    project_id,
+    task_id,
+    id,
     kind: 'finding' as const,
   }))
   await noteChanges(trx, changes)

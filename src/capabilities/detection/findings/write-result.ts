@@ -109,7 +109,8 @@ export function toStoredFindings(
 ): StoredFindings {
   const before = new Map(stored.map((finding) => [finding.finding_id, finding]))
   return {
-    ...{ project_id, task_id },
+    project_id,
+    task_id,
     findings: put.map((now) => ({ now, before: before.get(now.finding_id) })),
   }
 }
@@ -133,7 +134,11 @@ function toColumns(result: TaskResult, before: TaskDetection) {
   const ofJudge = before.not_checked.filter(({ detector }) => detector === judgeDetector.name)
   const not_checked = [...analysis.not_checked, ...(judging === undefined ? [] : ofJudge)]
   return {
-    ...{ detected_at, settings_version, ledger, user_ids, not_checked },
+    detected_at,
+    settings_version,
+    ledger,
+    user_ids,
+    not_checked,
     tools: toolNames(result.run),
     detectors: detectorsDigest,
   }

@@ -94,7 +94,10 @@ class FramingEnqueuer implements Enqueuer {
       onSettled: (pending) => this.#settle(pending),
       buffer_bytes: this.#frame_bytes + slack_bytes,
       meters: this.#meters,
-      ...{ window, retry, clock, logger },
+      window,
+      retry,
+      clock,
+      logger,
     })
   }
 

@@ -1,97 +1,5 @@
-import type { PathAlias } from '../../../platform/http/index.ts'
-import { type Endpoint, isRecorded } from './formats.ts'
-
-/** A route of the data plane as data. */
-export type CallRoute = {
-  /** POST by default. */
-  method?: 'GET' | 'PATCH' | 'DELETE'
-  url: string
-  /** It opens a WebSocket. */
-  opens_socket?: true
-  /** It serves the paths below too, whose bytes are of any media type. */
-  below?: true
-  /** Starts of paths that clients with another base URL use. */
-  aliases?: readonly PathAlias[]
-  endpoint: Endpoint
-  id: string
-  summary: string
-}
-
-/**
- * Base URLs without a version, with the version twice, and those of other services, whose users replace
- * the host only.
- */
-const ofVersion1: readonly PathAlias[] = ['', '/v1/v1', '/openai/v1', '/api/v1'].map((start) => ({
-  start,
-  instead_of: '/v1',
-}))
-const ofBeta: readonly PathAlias[] = ['', '/v1/v1beta', '/v1beta/v1beta'].map((start) => ({
-  start,
-  instead_of: '/v1beta',
-}))
-
-/** Without `/api/v1`, where conversations and others are our own. */
-const ofVersion1Alone = ofVersion1.filter(({ start }) => start !== '/api/v1')
-
-/** Paths that pass with everything below them. */
-type PassedRoutes = {
-  url: string
-  endpoint: Endpoint
-  /** The last word of the ids of the routes. */
-  name: string
-  about: string
-  /** By default POST for what is recorded, else GET, POST and DELETE. */
-  methods?: readonly Method[]
-}
-type Method = 'GET' | 'POST' | 'PATCH' | 'DELETE'
-
-const passedRoutes: readonly PassedRoutes[] = [
-  { url: '/v1/images', endpoint: 'images', name: 'Images', about: 'images' },
-  { url: '/v1/audio', endpoint: 'audio', name: 'Audio', about: 'speech and transcription' },
-  { url: '/v1/rerank', endpoint: 'rerank', name: 'Rerank', about: 'an order of documents' },
-  { url: '/v1/moderations', endpoint: 'moderations', name: 'Moderations', about: 'moderation' },
-  { url: '/v1/files', endpoint: 'files', name: 'Files', about: 'files' },
-  {
-    ...{ url: '/v1beta/files', endpoint: 'generate_content.files' },
-    ...{ name: 'GeminiFiles', about: 'files of the Gemini API' },
-  },
-  { url: '/v1/batches', endpoint: 'batches', name: 'Batches', about: 'batches' },
-  {
-    ...{ url: '/v1/messages/batches', endpoint: 'batches' },
-    ...{ name: 'MessageBatches', about: 'batches of Messages' },
-  },
-  {
-    ...{ url: '/v1beta/batches', endpoint: 'generate_content.batches' },
-    ...{ name: 'GeminiBatches', about: 'batches of the Gemini API' },
-  },
-  {
-    ...{ url: '/v1/vector_stores', endpoint: 'vector_stores' },
-    ...{ name: 'VectorStores', about: 'vector stores' },
-  },
-  {
-    ...{ url: '/v1/conversations', endpoint: 'conversations' },
-    ...{ name: 'Conversations', about: 'stored conversations' },
-  },
-  {
-    ...{ url: '/v1/agents', endpoint: 'agents', name: 'Agents', about: 'managed agents' },
-    methods: ['GET', 'POST', 'PATCH', 'DELETE'],
-  },
-  { url: '/v1/sessions', endpoint: 'sessions', name: 'Sessions', about: 'sessions of agents' },
-]
-
-const verbs = { GET: 'Get', POST: 'Post', PATCH: 'Patch', DELETE: 'Delete' } as const
-
-function passedRoutesOf({ url, endpoint, name, about, ...more }: PassedRoutes): CallRoute[] {
-  const isKept = isRecorded(endpoint)
-  const { methods = isKept ? ['POST'] : ['GET', 'POST', 'DELETE'] } = more
-  const kept = isKept ? 'recorded without content' : 'it is not recorded'
-  const aliases = url.startsWith('/v1beta') ? ofBeta : ofVersion1Alone
-  return methods.map((method: Method) => ({
-    ...{ url, endpoint, aliases, below: true, id: `pass${verbs[method]}${name}` },
-    ...(method !== 'POST' && { method }),
-    summary: `Pass a request at or below this path to a provider: ${about}; ${kept}`,
-  }))
-}
+import { type CallRoute, ofBeta, ofVersion1 } from './call-route.ts'
+import { passedRoutes } from './passed-routes.ts'
 
 /**
  * The routes of calls. `…/{model}:method` comes before `…/{model}`, whose pattern matches it too, so
@@ -295,5 +203,5 @@ export const callRoutes: readonly CallRoute[] = [
     id: 'getGeminiModel',
     summary: 'Forward a request for a model of the Gemini API; it is not recorded',
   },
-  ...passedRoutes.flatMap(passedRoutesOf),
+  ...passedRoutes,
 ]

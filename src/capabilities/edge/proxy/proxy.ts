@@ -49,7 +49,11 @@ export function createProxy(dependencies: ProxyDependencies): CompletionProxy {
     readHeaders: createResponseHeaderReader(),
   }
   const intake = createIntake({
-    ...{ keys, limiter, upstreams, relays, logger },
+    keys,
+    limiter,
+    upstreams,
+    relays,
+    logger,
     stopping: () => stopping,
   })
   const readHeaders = createRequestHeaderReader()

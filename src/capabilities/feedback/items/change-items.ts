@@ -147,10 +147,25 @@ async function insertItem(
   const row = await trx
     .insertInto('feedback')
     .values({
-      ...{ project_id, task_id, feedback_id, source, subject, user_id, trace_id },
-      ...{ at, time_adjusted, by_browser, network_tag, body_digest, ...columnsOf(value) },
-      ...{ state: attached ? 'attached' : 'pending', version: 1 },
-      ...{ created_at, created_by: actor, updated_at: created_at, updated_by: actor },
+      project_id,
+      task_id,
+      feedback_id,
+      source,
+      subject,
+      user_id,
+      trace_id,
+      at,
+      time_adjusted,
+      by_browser,
+      network_tag,
+      body_digest,
+      ...columnsOf(value),
+      state: attached ? 'attached' : 'pending',
+      version: 1,
+      created_at,
+      created_by: actor,
+      updated_at: created_at,
+      updated_by: actor,
     })
     .returningAll()
     .executeTakeFirstOrThrow()

@@ -41,7 +41,13 @@ export function readNewItem(request: ItemRequest): NewItem {
     project_id: caller.project_id,
     task_id: taskNamedBy(caller, mask(request.task_id)),
     feedback_id: by_browser ? feedback_id.toLowerCase() : feedback_id,
-    ...{ source, subject, user_id, trace_id, by_browser, actor, value },
+    source,
+    subject,
+    user_id,
+    trace_id,
+    by_browser,
+    actor,
+    value,
     network_tag: by_browser ? request.network_tag : null,
     ...timeOf(body.at, { now_ms, by_browser }),
     body_digest: hash('sha256', canonicalJson(sent), 'buffer'),
@@ -108,7 +114,10 @@ export function readValue(body: EditFeedback, policy: CapturePolicy): ItemValue 
     text === undefined || content !== 'full' ? null : mask(text)
   const { rating = null, thumbs = null, labels = [], sentiment = null, metadata = {} } = body
   return {
-    ...{ rating, thumbs, sentiment, labels: labels.map(mask) },
+    rating,
+    thumbs,
+    sentiment,
+    labels: labels.map(mask),
     comment: kept(body.comment),
     correction: kept(body.correction),
     metadata: content === 'full' ? maskMetadata(metadata, masker) : {},

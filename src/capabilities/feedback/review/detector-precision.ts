@@ -89,7 +89,11 @@ function measureType({ detector, type }: ReviewedFinding, of: readonly ReviewedF
   })
   const interval: RateInterval | undefined = too_few ? undefined : kornGraubard(clusters, tail)
   return {
-    ...{ detector, type, reviewed: decided.length, right, too_few },
+    detector,
+    type,
+    reviewed: decided.length,
+    right,
+    too_few,
     disputed: of.length - decided.length,
     precision: too_few ? null : right / decided.length,
     interval: interval === undefined ? null : ([...interval] as [number, number]),

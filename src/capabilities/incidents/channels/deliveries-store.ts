@@ -106,7 +106,10 @@ export function resendMessage(
   return db
     .updateTable('notification_outbox')
     .set({
-      ...{ state: 'waiting', released: true, next_attempt_at: sql<string>`now()`, ended_at: null },
+      state: 'waiting',
+      released: true,
+      next_attempt_at: sql<string>`now()`,
+      ended_at: null,
       attempts_before: sql<number>`case when state = 'waiting' then attempts_before else attempts end`,
     })
     .where('project_id', '=', project_id)

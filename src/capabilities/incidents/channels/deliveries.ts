@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { isUuid } from '../../../kernel/ids.ts'
 import { type Problem, problem } from '../../../kernel/problem.ts'
-import { idPage, idPageAfter, idPageQuery, pageFields } from '../../../model/id-pages.ts'
+import { idPageQuery, pageFields, readIdPage } from '../../../model/id-pages.ts'
 import { record } from '../../../model/named-schemas.ts'
 import { defineRoute, type Route } from '../../../platform/http/index.ts'
 import { findIncident } from '../store/find-incident.ts'
@@ -65,13 +65,10 @@ export function listChannelDeliveries({ db }: ChannelRoutesDeps): Route {
     handle: async ({ params, query: { limit, cursor }, caller }) => {
       const { project_id } = caller
       const channel = await channelTable.read(db, { project_id, id: channelTable.idIn(params) })
-      const result = await selectDeliveries(
-        db,
-        { project_id, channel: channel.name },
-        idPageAfter(list, { limit, cursor }),
+      const { items, info } = await readIdPage(list, { limit, cursor }, (page) =>
+        selectDeliveries(db, { project_id, channel: channel.name }, page),
       )
-      const page = idPage(result, { list, limit, idOf: ({ id }) => id })
-      return { deliveries: page.items.map(toDelivery), ...page.info }
+      return { deliveries: items.map(toDelivery), ...info }
     },
   })
 }
@@ -95,9 +92,10 @@ export function listIncidentDeliveries({ db }: ChannelRoutesDeps): Route {
     handle: async ({ params: { id }, query: { limit, cursor }, caller: { project_id } }) => {
       const { id: incident_id } = await findIncident(db, project_id, id)
       const which = { project_id, incident_id }
-      const result = await selectMessages(db, which, idPageAfter(list, { limit, cursor }))
-      const page = idPage(result, { list, limit, idOf: (row) => row.id })
-      return { messages: page.items.map(toMessageReply), ...page.info }
+      const { items, info } = await readIdPage(list, { limit, cursor }, (page) =>
+        selectMessages(db, which, page),
+      )
+      return { messages: items.map(toMessageReply), ...info }
     },
   })
 }

@@ -86,7 +86,11 @@ async function recordTest(
   await db
     .insertInto('notification_deliveries')
     .values({
-      ...{ id: newId(), outbox_id: null, ...channel, attempt: 1, ...reply },
+      id: newId(),
+      outbox_id: null,
+      ...channel,
+      attempt: 1,
+      ...reply,
       started_at: new Date(clock.now_ms() - reply.duration_ms),
     })
     .execute()

@@ -5,9 +5,9 @@ import {
   Scenario,
   start_ms,
 } from '../../../../test/support/incident-steps.ts'
-import { afterResolve } from '../index.ts'
 import { effectiveTiers, splitTiers } from '../rules/burn-tiers.ts'
 import type { Sample } from './contract.ts'
+import { afterResolve } from './step.ts'
 
 function burnRule(burn_rate: object, more: object = {}) {
   return failureRule({

@@ -6,7 +6,8 @@ import {
   start_ms,
   valueSample,
 } from '../../../../test/support/incident-steps.ts'
-import { admitGroups, groupKey, newestSlot, planSlots } from '../index.ts'
+import { admitGroups, groupKey } from '../rules/groups.ts'
+import { newestSlot, planSlots } from './slots.ts'
 
 const rule = failureRule()
 const at = (minute: number) => start_ms + minute * minute_ms

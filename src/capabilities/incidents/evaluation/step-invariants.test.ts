@@ -7,7 +7,8 @@ import {
   valueSample,
 } from '../../../../test/support/incident-steps.ts'
 import { fuzzRuns } from '../../../../test/support/suite/budget.ts'
-import { afterResolve, type GroupState, type Slot, step } from '../index.ts'
+import type { GroupState, Slot } from './contract.ts'
+import { afterResolve, step } from './step.ts'
 
 const rules = fc
   .record({

@@ -6,8 +6,8 @@ import {
   start_ms,
   valueSample,
 } from '../../../../test/support/incident-steps.ts'
-import { afterReopen, afterResolve } from '../index.ts'
 import type { Sample } from './contract.ts'
+import { afterReopen, afterResolve } from './step.ts'
 
 const partial = (value: number | null, lag_ms = 5 * minute_ms) => valueSample(value, { lag_ms })
 

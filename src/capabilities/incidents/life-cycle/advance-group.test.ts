@@ -5,7 +5,9 @@ import {
   start_ms,
   valueSample,
 } from '../../../../test/support/incident-steps.ts'
-import { advanceGroup, type GroupState, type Incident } from '../index.ts'
+import type { GroupState } from '../evaluation/contract.ts'
+import { advanceGroup } from './advance-group.ts'
+import type { Incident } from './incident.ts'
 import type { Muting } from './notices.ts'
 
 const audible = { suppressed_by: [], inhibited_by: [] }

@@ -1,20 +1,11 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { at, ended, fired, loudRule } from '../../../../test/support/incident-records.ts'
-import {
-  announced,
-  applyMuting,
-  applyTimers,
-  type Changed,
-  type Incident,
-  joinTimers,
-  moveIncident,
-  noticesOf,
-  orphan,
-  recordTransition,
-} from '../index.ts'
-import { isMuted, openings_max } from './incident.ts'
-import type { Move } from './move.ts'
+import { applyTimers, joinTimers } from './due.ts'
+import { type Changed, type Incident, isMuted, openings_max } from './incident.ts'
+import { type Move, moveIncident } from './move.ts'
+import { announced, applyMuting, noticesOf } from './notices.ts'
+import { orphan, recordTransition } from './record-transition.ts'
 
 const rules = [
   loudRule({ name: 'a', ack_timeout: '7m', grouping: { repeat: '20m' } }),

@@ -6,16 +6,11 @@ import {
   IncidentLog,
   loudRule,
 } from '../../../../test/support/incident-records.ts'
-import {
-  applyMuting,
-  applyTimers,
-  type Incident,
-  joinTimers,
-  moveIncident,
-  orphan,
-} from '../index.ts'
-import type { Move } from './move.ts'
-import type { Muting } from './notices.ts'
+import { applyTimers, joinTimers } from './due.ts'
+import type { Incident } from './incident.ts'
+import { type Move, moveIncident } from './move.ts'
+import { applyMuting, type Muting } from './notices.ts'
+import { orphan } from './record-transition.ts'
 
 const person = { type: 'user', id: 'ada' } as const
 const muted = { suppressed_by: ['maintenance'], inhibited_by: [] }

@@ -92,7 +92,12 @@ const linkedSchema = record('LinkedIncident', {
     .meta({ id: 'IncidentLinkAction' })
     .describe('Move that the link makes.'),
   project: z.string().describe('Name of the project.'),
-  ...{ number, title, state, severity, opened_at, snoozed_until },
+  number,
+  title,
+  state,
+  severity,
+  opened_at,
+  snoozed_until,
 })
 
 /**

@@ -1,13 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import {
-  afterAttempt,
-  attemptDelaysMs,
-  messageGroupKey,
-  sendAt,
-  sendable,
-  superseded,
-} from '../index.ts'
-import { decideEnds, type Waiting } from './outbox.ts'
+import { afterAttempt, attemptDelaysMs } from './delivery.ts'
+import { decideEnds, sendAt, sendable, superseded, type Waiting } from './outbox.ts'
 
 const hour_ms = 3_600_000
 
@@ -64,10 +57,6 @@ describe('groups of messages', () => {
   const grouping = { wait: '30s', interval: '5m', repeat: '4h' }
   const at = (first_waiting_ms: number | null, last_sent_ms: number | null) =>
     sendAt({ first_waiting_ms, last_sent_ms }, grouping)
-
-  test('the key is channel and rule', () => {
-    expect(messageGroupKey('a', 'b","c')).not.toBe(messageGroupKey('a","b', 'c'))
-  })
 
   test('the first message waits 30 s, later ones for the interval, resolves too', () => {
     expect(at(1000, null)).toBe(31_000)

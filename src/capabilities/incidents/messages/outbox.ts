@@ -10,11 +10,6 @@ export type MessageGroup = {
   last_sent_ms: number | null
 }
 
-/** Returns the key of a group of messages. Grouping groups messages, never incidents. */
-export function messageGroupKey(channel: string, rule: string): string {
-  return JSON.stringify([channel, rule])
-}
-
 /**
  * Returns the time at which the messages of a group are sent; null if none waits. The first message
  * waits for `wait`, later ones for `interval` since the last sending. Resolves wait as well.

@@ -1,9 +1,15 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { failureRule } from '../../../../test/support/incident-steps.ts'
-import { inhibitors, isActive, isMatch, mutualInhibition, suppressionBody } from '../index.ts'
-import type { InhibitionSource } from './inhibition.ts'
-import { type Matched, occurrencesOf, timesOf } from './suppression.ts'
+import { type InhibitionSource, inhibitors, mutualInhibition } from './inhibition.ts'
+import {
+  isActive,
+  isMatch,
+  type Matched,
+  occurrencesOf,
+  suppressionBody,
+  timesOf,
+} from './suppression.ts'
 
 const suppressionOf = (more: object = {}) =>
   suppressionBody.parse({

@@ -174,7 +174,10 @@ export class RulePreview {
     const dedup_key = dedupKey(this.#rule, group)
     const known = this.#groups.get(key) ?? { group, state: null, fired_ms: null }
     const slot: Omit<Slot, 'has_open_incident' | 'known_until_ms'> = {
-      ...{ end_ms, pass: 'first', is_last_attempt: false, forget_after_ms: forgetAfterMs },
+      end_ms,
+      pass: 'first',
+      is_last_attempt: false,
+      forget_after_ms: forgetAfterMs,
     }
     const newest = this.#incidents.get(dedup_key)?.incident
     const advanced = advanceGroup(

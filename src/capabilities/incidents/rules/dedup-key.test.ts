@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest'
 import { failureRule } from '../../../../test/support/incident-steps.ts'
-import { dedupKey } from '../index.ts'
-import { dedupKeyFault } from './dedup-key.ts'
+import { dedupKey, dedupKeyFault } from './dedup-key.ts'
 
 const rule = (dedup_key?: string) =>
   failureRule({ dedup_key, group_by: ['model', 'release'], labels: { team: 'search' } })

@@ -1,7 +1,10 @@
-/** The door of rules for resources: what a rule is, without the stores of the room. */
+/** The door of rules for the operator and commands: what a rule is, without the stores of the room. */
 
-export { measuredSignals, rateSignals, scoreSignals, signals } from './condition-kinds.ts'
+export { effectiveTiers } from './burn-tiers.ts'
+export { duration, measuredSignals, rateSignals, scoreSignals, signals } from './condition-kinds.ts'
+export { dedupKey } from './dedup-key.ts'
 export { eventWarnings } from './event-warnings.ts'
-export { dimensions, ruleFields, ruleShape } from './rule.ts'
-export { ruleBody } from './rule-faults.ts'
+export { type Group, groupKey } from './groups.ts'
+export { type Dimension, dimensions, type Rule, ruleFields, ruleShape } from './rule.ts'
+export { forgetAfterMs, ruleBody } from './rule-faults.ts'
 export { canonicalRule } from './written-rule.ts'

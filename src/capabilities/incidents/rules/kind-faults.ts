@@ -16,7 +16,10 @@ export function thresholdFaults(condition: Condition): Fault[] {
   if (condition.signal === 'absent' || condition.signal === 'ingest_lag') return []
   const { signal, per, op, threshold } = condition
   return measuredFaults('condition', {
-    ...{ signal, per, op, field: 'threshold' },
+    signal,
+    per,
+    op,
+    field: 'threshold',
     threshold: Number(threshold),
   })
 }

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { ruleBody, splitTiers } from '../index.ts'
+import { ruleBody } from '../index.ts'
+import { splitTiers } from './burn-tiers.ts'
 
 /** The faults of a rule as `path: message`; empty for a valid one. */
 function faults(rule: object): string[] {

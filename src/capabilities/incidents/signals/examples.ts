@@ -100,7 +100,9 @@ async function readCalls(
   const parameters = new Parameters()
   const readsTags = rule.selector.tag !== undefined || group.tag !== undefined
   const given = {
-    ...{ ranges: [windowOf(asked)], readsTags, columns: ['trace_id'] },
+    ranges: [windowOf(asked)],
+    readsTags,
+    columns: ['trace_id'],
     timing: readsMinutes(rule) ? defaultTiming : lateTiming(rule),
   }
   const text = `SELECT toString(trace_id) AS trace_id, task_id, toFloat64(t) AS at_ms, ${value} AS value

@@ -189,7 +189,10 @@ async function readSeries(
   ) {
     const to_ms = Math.min(range.to_ms, from_ms + day_ms - (day_ms % width_ms))
     const request: ReadRequest = {
-      ...{ project_id, filters: [rule], timing: lateTiming(rule), signal },
+      project_id,
+      filters: [rule],
+      timing: lateTiming(rule),
+      signal,
       cells: amounts.map((amount) => ({ amount, window: { from_ms, to_ms } })),
       stretches: { from_ms, width_ms },
     }

@@ -43,7 +43,9 @@ async function readCells(
   if (first === undefined) return new Map()
   const cells = new Map(readings.flatMap(cellsOf).map((cell) => [cellKey(cell), cell]))
   const request: ReadRequest = {
-    ...{ ...ask, filters: [first.rule], cells: [...cells.values()] },
+    ...ask,
+    filters: [first.rule],
+    cells: [...cells.values()],
     timing: lateTiming(first.rule),
   }
   const result = await read(request)

@@ -42,7 +42,9 @@ export async function readSeries(
   const shape = readings.every(isAddedUp) ? stretchesOf(readings) : windowsOf(readings)
   const amounts = [...new Set(readings.flatMap(({ signal }) => signal.amounts))]
   const result = await read({
-    ...{ ...ask, ...shape.request, filters: [filter, ...filters] },
+    ...ask,
+    ...shape.request,
+    filters: [filter, ...filters],
     timing: lateTiming(filter),
     cells: amounts.map((amount) => ({ amount, window: shape.whole })),
   })

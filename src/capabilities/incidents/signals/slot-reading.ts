@@ -47,11 +47,12 @@ function conditionReading(
     const sample: SlotReading['sample'] = (_, { lag_ms }) => {
       return { kind, value: lag_ms, samples: 1, lag_ms }
     }
-    return { ...{ slot, ...slot }, signal: undefined, windows: [], sample }
+    return { slot, ...slot, signal: undefined, windows: [], sample }
   }
   const per = condition.signal === 'absent' ? undefined : condition.per
   return {
-    ...{ slot, ...slot },
+    slot,
+    ...slot,
     signal: signalReading(condition.signal, per),
     windows: [windowOf(slot.end_ms, durationMs(condition.window))],
     sample: ([value], { lag_ms }) => {
@@ -64,7 +65,8 @@ function burnReading(slot: MeasuredSlot, signal: Signal): SlotReading {
   const tiers = effectiveTiers(slot.rule)
   const windowsOf = tiers.flatMap(({ long, short }) => [long, short])
   return {
-    ...{ slot, ...slot },
+    slot,
+    ...slot,
     signal: signalReading(signal, undefined),
     windows: windowsOf.map((window) => windowOf(slot.end_ms, durationMs(window))),
     sample: (values, { lag_ms, oldest_ms = Number.POSITIVE_INFINITY }) => ({
@@ -89,7 +91,8 @@ function baselineReading(
 ): SlotReading {
   const ends = Array.from({ length: baseline_days + 1 }, (_, day) => slot.end_ms - day * day_ms)
   return {
-    ...{ slot, ...slot },
+    slot,
+    ...slot,
     signal: signalReading(signal, per),
     windows: ends.map((end_ms) => windowOf(end_ms, hour_ms)),
     sample: ([value, ...earlier], { lag_ms }) => ({

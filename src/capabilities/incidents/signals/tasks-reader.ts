@@ -165,8 +165,12 @@ async function readGroups(
 ): Promise<ReadResult> {
   const { sql: text, parameters: params } = groupedStatement(request, rows).compile(db)
   const found = (await readBounded(scoped, {
-    ...{ text, params, name: 'looptrace incidents', time_ms_max: maxMeasurementTimeMs },
-    ...{ signal: request.signal, cancel_through: pool },
+    text,
+    params,
+    name: 'looptrace incidents',
+    time_ms_max: maxMeasurementTimeMs,
+    signal: request.signal,
+    cancel_through: pool,
   })) as GroupRow[]
   return {
     groups: found.map(({ g, b, v, n }) => ({

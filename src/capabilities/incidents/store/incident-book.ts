@@ -224,9 +224,16 @@ export class IncidentBook {
   #toEvent(row: StoredIncident, event: IncidentEvent, seq: number): object {
     const { type, at_ms, actor, note = null, notify = [] } = event
     return {
-      ...{ incident_id: row.id, seq, project_id: this.project_id, type },
-      ...{ at: toInstant(at_ms), recorded_at: toInstant(this.now_ms) },
-      ...{ actor_type: actor.type, actor_id: actor.id, note, notify },
+      incident_id: row.id,
+      seq,
+      project_id: this.project_id,
+      type,
+      at: toInstant(at_ms),
+      recorded_at: toInstant(this.now_ms),
+      actor_type: actor.type,
+      actor_id: actor.id,
+      note,
+      notify,
     }
   }
 
@@ -237,13 +244,20 @@ export class IncidentBook {
     const message: Message = { reason: notice.reason, at, note, incident: toIncidentView(row) }
     for (const channel of notice.channels) {
       this.#messages.push({
-        ...{ id: newId(), project_id: this.project_id, incident_id: row.id, event_seq, channel },
+        id: newId(),
+        project_id: this.project_id,
+        incident_id: row.id,
+        event_seq,
+        channel,
         reason: notice.reason,
         rule_name: origin?.rule.name ?? row.rule_name,
         grouping: origin?.rule.grouping ?? row.grouping,
         message,
         late: notice.reason === 'opened' && row.core['late'] === true,
-        ...{ state: 'waiting', attempts: 0, next_attempt_at: now, created_at: now },
+        state: 'waiting',
+        attempts: 0,
+        next_attempt_at: now,
+        created_at: now,
       })
     }
   }

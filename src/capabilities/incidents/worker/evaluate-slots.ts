@@ -50,11 +50,7 @@ export function toRulesAtHand(
     for (const [key, state] of earlierStates(measured, slots)) {
       if (!states.has(key)) states.set(key, state)
     }
-    return {
-      ...{ measured, slots, states },
-      changed: new Set<string>(),
-      overflow: 0,
-    }
+    return { measured, slots, states, changed: new Set<string>(), overflow: 0 }
   })
 }
 

@@ -138,9 +138,17 @@ async function putEvaluations(
   `.execute(trx)
   const groups = new Map(rows.map((row) => [row.rule_id, row.groups]))
   const records = rules.map(({ id, project_id, version }) => ({
-    ...{ rule_id: id, project_id, rule_version: version, last_slot: now, evaluated_at: now },
-    ...{ groups: groups.get(id) ?? 0, overflow: overflow.get(id) ?? 0 },
-    ...{ lag_ms: 0, partial: false, failures: 0, last_error: null },
+    rule_id: id,
+    project_id,
+    rule_version: version,
+    last_slot: now,
+    evaluated_at: now,
+    groups: groups.get(id) ?? 0,
+    overflow: overflow.get(id) ?? 0,
+    lag_ms: 0,
+    partial: false,
+    failures: 0,
+    last_error: null,
   }))
   const update = ['rule_version', 'last_slot', 'evaluated_at', 'groups', 'overflow', 'failures']
   await putRecords(trx, 'rule_evaluations', records, {

@@ -1,12 +1,17 @@
 import { canonicalJson } from '../../../kernel/canonical-json.ts'
 import { sql } from '../../../platform/relational/index.ts'
 import type { LedgerSums } from '../../storage/index.ts'
+import {
+  countsOf,
+  cursorStart,
+  type LedgerCursor,
+  ledgerMatches,
+} from '../evaluation/ledger-matches.ts'
 import { step } from '../evaluation/step.ts'
 import type { IncidentDb, Signals } from '../ports.ts'
 import type { Group } from '../rules/groups.ts'
 import { lockIncidents, type Saved } from '../store/incident-book.ts'
 import { findStates, type StoredRule } from '../store/rule-rows.ts'
-import { countsOf, cursorStart, type LedgerCursor, ledgerMatches } from './ledger-matches.ts'
 import { findEventRules } from './match-findings.ts'
 import { type GroupMatches, recordMatches } from './record-matches.ts'
 

@@ -252,7 +252,8 @@ function bucketStart(
   const time = dialect.nanoseconds(expression(referenceTo(entity, entity.time)).sql)
   const floor = (width: bigint, offset: bigint) =>
     dialect.floor(time, {
-      ...{ width: dialect.integer(params, width), offset: dialect.integer(params, offset) },
+      width: dialect.integer(params, width),
+      offset: dialect.integer(params, offset),
     })
   const sql =
     zone === undefined

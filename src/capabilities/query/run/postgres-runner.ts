@@ -34,7 +34,8 @@ export function openPostgresRunner({
       const read = { params, name: 'looptrace explain', time_ms_max: plan_ms_max }
       const rows = await readBounded(scoped, {
         ...read,
-        ...{ signal, cancel_through },
+        signal,
+        cancel_through,
         text: `EXPLAIN (FORMAT JSON) ${text}`,
       }).catch(rethrowPlanError)
       return toStorePlan(rows)
@@ -42,7 +43,10 @@ export function openPostgresRunner({
     run: async ({ text, params }, { signal, limits, query_id }) => {
       const started_ms = performance.now()
       const rows = await readBounded(scoped, {
-        ...{ text, params, signal, cancel_through },
+        text,
+        params,
+        signal,
+        cancel_through,
         name: `looptrace query ${query_id}`,
         time_ms_max: limits.time_ms_max,
       }).catch(rethrow)

@@ -33,7 +33,8 @@ export function prepareQuery(
 ): PreparedRun {
   return {
     ...toRoutingRequest(query, { project_id, query_class: classifyQuery(query) }),
-    ...{ signal, limit: query.limit },
+    signal,
+    limit: query.limit,
     query: identify('query', project_id, normalQuery({ ...query, order_by: fullOrder(query) })),
     compile: (dialect, how = {}) => compilePage(query, { project_id, dialect, ...how }, after),
   }
@@ -56,7 +57,8 @@ export function prepareAggregate(
 ): PreparedRun {
   return {
     ...toRoutingRequest(aggregate, { project_id, query_class: 'aggregate' }),
-    ...{ signal, limit: aggregate.limit },
+    signal,
+    limit: aggregate.limit,
     query: identify('aggregate', project_id, normalAggregate(aggregate)),
     compile: (dialect) => compileAggregate(aggregate, { project_id, dialect }),
   }
@@ -222,13 +224,13 @@ export function readReplay(
   if (prepared === undefined) return undefined
   const { query_class, entity, window } = prepared
   return {
-    ...{ project_id, query_class, entity, window },
+    project_id,
+    query_class,
+    entity,
+    window,
     runOn: async (runner, { signal, limits }) => {
       const statement = prepared.compile(dialects[runner.store])
-      const result = await runner.run(statement, {
-        ...{ project_id, signal, limits },
-        query_id: newId(),
-      })
+      const result = await runner.run(statement, { project_id, signal, limits, query_id: newId() })
       return {
         rows: result.rows.map((row) => toJsonRow(row, statement.columns)),
         stats: result.stats,

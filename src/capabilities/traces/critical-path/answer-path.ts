@@ -1,14 +1,13 @@
-import { z } from 'zod'
 import { dollarsFrom } from '../../../kernel/dollars.ts'
 import { decodeCursor, encodeCursor } from '../../../kernel/pages.ts'
 import { problem } from '../../../kernel/problem.ts'
-import { dollarsSchema, record } from '../../../model/named-schemas.ts'
 import type { LoadedTree } from '../load-tree.ts'
 import type { TraceTree, TreeNode } from '../tree/contract.ts'
 import { isoAt, msFrom } from '../tree/times.ts'
 import type { PathQuery } from './critical-path-query.ts'
 import { type CriticalPath, findCriticalPath, longestRoot } from './find-path.ts'
 import { findGain, findSlack } from './find-slack.ts'
+import { type PathAnswer, saves_max } from './path-fields.ts'
 import {
   type NodeOnPath,
   nodesOnPath,
@@ -16,115 +15,6 @@ import {
   operationsOnPath,
   sumUsage,
 } from './path-shares.ts'
-
-/** Maximum nodes with `saves_ms`. */
-const saves_max = 10
-
-const count = z.int().nonnegative()
-
-const ms = z.number().nonnegative()
-
-const share = z.number().min(0).max(1)
-
-const nodeFields = {
-  node_id: z.string().describe('The node; empty for the task as a whole.'),
-  trace_id: z.string().describe('Its trace; empty for the task as a whole.'),
-  type: z
-    .string()
-    .describe(
-      'Type of the observation; `synthetic` for a root of orphans and for a task as a whole.',
-    ),
-  name: z.string(),
-}
-
-const onPath = {
-  on_path_ms: ms.describe('Time on the path, in milliseconds.'),
-  share: share.describe('Share of the duration of the root, 0 to 1.'),
-  tokens: count,
-  cost_usd: dollarsSchema,
-}
-
-/** The reply fields of one trace's path. */
-export const pathFields = {
-  root: z
-    .strictObject({
-      ...nodeFields,
-      start_time: z.iso.datetime({ offset: false }),
-      duration_ms: ms,
-    })
-    .meta({ id: 'CriticalPathRoot' })
-    .nullable()
-    .describe('Root of the path; null without observations.'),
-  roots: count.describe('Number of roots of the trace or task.'),
-  nodes: z
-    .array(
-      record('CriticalPathNode', {
-        ...nodeFields,
-        ...onPath,
-        depth: count,
-        segments: count.describe('Segments of the path.'),
-        saves_ms: ms
-          .nullable()
-          .describe(
-            `Savings of the root if this node alone were faster; for the ${saves_max} largest nodes only.`,
-          ),
-      }),
-    )
-    .describe('Nodes of the path, the largest part first.'),
-  nodes_total: count,
-  operations: z
-    .array(
-      record('CriticalPathOperation', {
-        type: z.string(),
-        name: z.string(),
-        ...onPath,
-        observations: count,
-      }),
-    )
-    .describe('Nodes of the path summed by type and name.'),
-  segments: z
-    .array(
-      record('CriticalPathSegment', {
-        ...{ node_id: nodeFields.node_id, trace_id: nodeFields.trace_id },
-        start_time: z.iso.datetime({ offset: false }),
-        duration_ms: ms,
-      }),
-    )
-    .describe('Path in order of time; the segments add up to the duration of the root.'),
-  segments_total: count,
-  next_cursor: z
-    .string()
-    .nullable()
-    .describe('Cursor of the next segments; null on the last page.'),
-  used: z
-    .strictObject({
-      tokens: record('TokenShare', { path: count, trace: count, share: share.nullable() }),
-      cost_usd: record('CostShare', {
-        path: dollarsSchema,
-        trace: dollarsSchema,
-        share: share.nullable(),
-      }),
-    })
-    .meta({ id: 'CriticalPathUse' })
-    .describe("Share of the trace's usage on the critical path; null without usage."),
-  slack: z
-    .array(record('NodeSlack', { ...nodeFields, slack_ms: ms }))
-    .describe('Slack of nodes off the path, the smallest first.'),
-  slack_total: count,
-  what_if: z
-    .strictObject({
-      observations: count.describe('Observations that would be faster.'),
-      faster_percent: count,
-      saves_ms: ms,
-      duration_ms: ms.describe('Resulting duration of the root.'),
-      slack_ms: ms.nullable().describe('Slack of the observation; null for several observations.'),
-    })
-    .meta({ id: 'WhatIf' })
-    .nullable()
-    .describe('What-if result; null unless requested.'),
-}
-
-type Answer = z.infer<z.ZodObject<typeof pathFields>>
 
 /** Returns the root of an id, or the longest. Throws `observation_not_found`. */
 export function chosenRoot(tree: TraceTree, id: string | undefined): TreeNode | undefined {
@@ -139,7 +29,7 @@ export function answerPath(
   { tree, revision }: LoadedTree,
   query: PathQuery,
   { of, root }: { of: string; root: TreeNode | undefined },
-): { answer: Answer; path: CriticalPath | undefined } {
+): { answer: PathAnswer; path: CriticalPath | undefined } {
   const list = `critical path ${of} ${root?.id ?? ''} ${query.clocks} ${revision}`
   const from = query.cursor === undefined ? 0 : readIndex(list, query.cursor)
   if (root === undefined) return { answer: emptyAnswer, path: undefined }
@@ -148,7 +38,7 @@ export function answerPath(
   const onPath = nodesOnPath(path)
   const segments = path.segments.slice(from, from + query.limit)
   const next = from + segments.length
-  const answer: Answer = {
+  const answer: PathAnswer = {
     root: {
       ...toNodeFields(root),
       ...toStart(root.start),
@@ -157,7 +47,8 @@ export function answerPath(
     roots: tree.roots.length,
     ...toParts(path, onPath, query),
     segments: segments.map(({ node, start, end }) => ({
-      ...{ node_id: node.id, trace_id: node.trace_id },
+      node_id: node.id,
+      trace_id: node.trace_id,
       ...toStart(start),
       duration_ms: msFrom(end - start),
     })),
@@ -174,9 +65,18 @@ export function answerPath(
   }
 }
 
-const emptyAnswer: Answer = {
-  ...{ root: null, roots: 0, nodes: [], nodes_total: 0, operations: [], segments: [] },
-  ...{ segments_total: 0, next_cursor: null, slack: [], slack_total: 0, what_if: null },
+const emptyAnswer: PathAnswer = {
+  root: null,
+  roots: 0,
+  nodes: [],
+  nodes_total: 0,
+  operations: [],
+  segments: [],
+  segments_total: 0,
+  next_cursor: null,
+  slack: [],
+  slack_total: 0,
+  what_if: null,
   used: {
     tokens: { path: 0, trace: 0, share: null },
     cost_usd: { path: '0', trace: '0', share: null },
@@ -232,7 +132,9 @@ function toParts(
     operations: operationsOnPath(found)
       .slice(0, limit)
       .map((each) => ({
-        ...{ type: each.type, name: each.name, observations: each.observations },
+        type: each.type,
+        name: each.name,
+        observations: each.observations,
         ...toReply(each),
       })),
   }
@@ -252,7 +154,7 @@ function toSlack(path: CriticalPath, slack: ReadonlyMap<TreeNode, number>, limit
 
 type Used = Pick<OnPath, 'tokens' | 'nano_dollars'>
 
-function toUsed(onPath: readonly Used[], all: Used): Answer['used'] {
+function toUsed(onPath: readonly Used[], all: Used): PathAnswer['used'] {
   let [tokens, nano_dollars] = [0, 0n]
   for (const each of onPath) {
     tokens += each.tokens
@@ -273,7 +175,7 @@ function toWhatIf(
   path: CriticalPath,
   slack: ReadonlyMap<TreeNode, number>,
   { what_if, what_if_name, faster_percent }: PathQuery,
-): Answer['what_if'] {
+): PathAnswer['what_if'] {
   if (what_if === undefined && what_if_name === undefined) return null
   const isTarget = ({ id, row }: TreeNode) =>
     row !== null && (what_if === undefined ? row.name === what_if_name : id === what_if)

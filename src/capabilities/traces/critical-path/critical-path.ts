@@ -16,9 +16,10 @@ import { type TraceDeps, tracePath } from '../trace-path.ts'
 import { buildTree } from '../tree/build-tree.ts'
 import type { TraceRow, TraceTree } from '../tree/contract.ts'
 import { msFrom } from '../tree/times.ts'
-import { answerPath, chosenRoot, pathFields } from './answer-path.ts'
+import { answerPath, chosenRoot } from './answer-path.ts'
 import { type CriticalPathQuery, criticalPathQuery, type PathQuery } from './critical-path-query.ts'
 import { findCriticalPath, longestRoot } from './find-path.ts'
+import { pathFields } from './path-fields.ts'
 import { nodesOnPath, type OperationOnPath, operationsOnPath } from './path-shares.ts'
 
 /**

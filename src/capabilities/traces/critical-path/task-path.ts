@@ -7,9 +7,10 @@ import { spanRoots } from '../tree/build-tree.ts'
 import type { TraceTree, TreeNode } from '../tree/contract.ts'
 import { observationKey } from '../tree/observation-key.ts'
 import { msFrom } from '../tree/times.ts'
-import { answerPath, chosenRoot, pathFields } from './answer-path.ts'
+import { answerPath, chosenRoot } from './answer-path.ts'
 import type { PathQuery } from './critical-path-query.ts'
 import type { CriticalPath } from './find-path.ts'
+import { pathFields } from './path-fields.ts'
 
 const { finding_id, kind, type, severity, state, summary } = findingSchema.shape
 const { wasted_tokens, wasted_cost_usd } = findingSchema.shape

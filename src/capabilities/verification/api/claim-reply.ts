@@ -111,7 +111,14 @@ export function effectiveVerdict(
 export function toClaimReply(claim: StoredClaim, overrides: Overrides) {
   const { id: claim_id, run_id, trace_id, position, text, kind, probability, weight } = claim
   return {
-    ...{ claim_id, run_id, trace_id, position, text, kind, probability, weight },
+    claim_id,
+    run_id,
+    trace_id,
+    position,
+    text,
+    kind,
+    probability,
+    weight,
     at: [claim.starts_at, claim.ends_at],
     verdict: claim.verdict as Verdict,
     values: claim.checked_values as unknown as StoredValue[],

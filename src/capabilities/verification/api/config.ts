@@ -83,7 +83,11 @@ export function getVerificationConfig(deps: VerificationRoutesDeps): Route {
           const { name, description, cost, options } = verifier
           const reason = verifier.unavailable() ?? null
           return {
-            ...{ name, description, available: reason === null, reason, cost },
+            name,
+            description,
+            available: reason === null,
+            reason,
+            cost,
             weight: verifierWeights[name],
             options: z.toJSONSchema(options, { io: 'input' }),
             calibration: toCalibration(calibrations.get(name)),

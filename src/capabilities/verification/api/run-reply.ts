@@ -129,9 +129,15 @@ export function toRunResult(run: Run): RunResult {
   const { created_at, started_at, ended_at } = run
   const trust = storedTrust.parse(run.trust ?? {})
   return {
-    ...{ trust_score, values_checked, trigger, requested_by, error },
+    trust_score,
+    values_checked,
+    trigger,
+    requested_by,
+    error,
     values_not_checked: notCheckedOf(run),
-    ...{ created_at, started_at, ended_at },
+    created_at,
+    started_at,
+    ended_at,
     interval: trust.interval,
     coverage: trust.coverage,
     calibrated: trust.calibrated,

@@ -73,7 +73,9 @@ export function verifyQuietTasksChore(
   const every_ms = settings.every_ms ?? defaultPolicySettings.every_ms
   const reason = 'policies of all projects'
   return {
-    ...{ name: 'verification policy', every_ms, reason },
+    name: 'verification policy',
+    every_ms,
+    reason,
     // Activity makes tasks due for detection.
     wake: 'detection',
     run: (signal) => pass.run(signal),
@@ -159,7 +161,12 @@ class PolicyPass {
     let after: QuietTask | undefined
     do {
       const tasks = await selectQuietTasks(this.#deps.db, {
-        ...{ project_id, after, idle_ms, ended_ms, interval_ms, limit: page_tasks },
+        project_id,
+        after,
+        idle_ms,
+        ended_ms,
+        interval_ms,
+        limit: page_tasks,
         sample_percent: rules.sample_percent,
         from: new Date(since_ms),
         now: new Date(now_ms),
@@ -207,8 +214,11 @@ class PolicyPass {
       if (isNew) {
         const trace = await findTrace(this.#deps, { project_id, trace_id: answer.trace_id })
         await startRun(this.#deps, {
-          ...{ ...trace, task_id: task.task_id, verifiers },
-          ...{ trigger: 'policy', requested_by: 'policy' },
+          ...trace,
+          task_id: task.task_id,
+          verifiers,
+          trigger: 'policy',
+          requested_by: 'policy',
         })
       }
     } catch (error) {

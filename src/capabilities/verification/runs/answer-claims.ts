@@ -76,11 +76,17 @@ type ClaimRow = {
 function toVerifiedClaims(run: RunRow, claims: readonly ClaimRow[]): VerifiedClaims {
   const { id: run_id, trace_id, answer_digest, trust_score, answer_observation_id } = run
   return {
-    ...{ run_id, trace_id, answer_digest, trust_score },
+    run_id,
+    trace_id,
+    answer_digest,
+    trust_score,
     observation_id: answer_observation_id ?? '',
     claims_total: run.claims,
     claims: claims.map(({ id, text, starts_at, ends_at, verdict, probability }) => ({
-      ...{ claim_id: id, text, probability, at: [starts_at, ends_at] },
+      claim_id: id,
+      text,
+      probability,
+      at: [starts_at, ends_at],
       verdict: verdict as Verdict,
     })),
   }

@@ -77,7 +77,13 @@ function book(
     const inserted = await trx
       .insertInto('verification_calls')
       .values({
-        ...{ id: newId(), run_id, project_id, key, verifier, model, created_at },
+        id: newId(),
+        run_id,
+        project_id,
+        key,
+        verifier,
+        model,
+        created_at,
         outcome: 'sent',
         nano_dollars: sql`${nano_dollars_max.toString()}::bigint`,
       })

@@ -62,7 +62,15 @@ export async function readAnswer(
   const isCut = row.content_state === 'truncated' || cutOutcomes.has(row.outcome)
   const { user_id, environment, trace_start, task_id } = run
   return {
-    ...{ project_id, trace_id, task_id, user_id, environment, trace_start, question, seen, calls },
+    project_id,
+    trace_id,
+    task_id,
+    user_id,
+    environment,
+    trace_start,
+    question,
+    seen,
+    calls,
     answer: {
       text: answer,
       place: { trace_id, observation_id: row.observation_id },

@@ -121,7 +121,11 @@ export async function putCalibrations(
 ): Promise<void> {
   if (fitted.size === 0) return
   const rows = [...fitted].map(([verifier, { brier, ece, ...calibration }]) => ({
-    ...{ project_id, verifier, brier, ece, created_at },
+    project_id,
+    verifier,
+    brier,
+    ece,
+    created_at,
     version: 1,
     calibration: JSON.stringify(calibration),
   }))

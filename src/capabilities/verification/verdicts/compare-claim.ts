@@ -133,7 +133,11 @@ function compareSentence(
     !has(number) && read.numbers.some((other) => isRival(number, other))
   const differing = claim.numbers.find(isOther)
   return {
-    ...{ ...read, passage, recall, found, rank: recall * (0.5 + 0.5 * share) },
+    ...read,
+    passage,
+    recall,
+    found,
+    rank: recall * (0.5 + 0.5 * share),
     hasOtherNumber: differing !== undefined,
     otherNumber: differing === undefined ? undefined : writtenOf(read, differing),
   }
@@ -155,7 +159,9 @@ export function isRival(one: Quantity, other: Quantity): boolean {
 function readText(text: string): ReadText {
   const tokens = tokenize(text)
   return {
-    ...{ text, tokens, words: alikeOf(tokens.map(({ term }) => term)) },
+    text,
+    tokens,
+    words: alikeOf(tokens.map(({ term }) => term)),
     numbers: readQuantities(text),
     names: readNames(text, tokens),
     ...readWording(text),

@@ -56,7 +56,10 @@ export function decideBySources(
     return toResult(open, `the nearest passage, of ${open.by}, does not decide it`)
   }
   return {
-    ...{ verdict: 'not_found', confidence: 0.5, method: 'words', evidence: [] },
+    verdict: 'not_found',
+    confidence: 0.5,
+    method: 'words',
+    evidence: [],
     note: 'no passage says this',
   }
 }
@@ -64,7 +67,9 @@ export function decideBySources(
 /** Returns the result of two sources that contradict each other, with the evidence of both. */
 function disagreement(one: SourceVerdict, other: SourceVerdict): KbResult {
   return {
-    ...{ verdict: 'unverifiable', confidence: 0.5, method: one.method },
+    verdict: 'unverifiable',
+    confidence: 0.5,
+    method: one.method,
     evidence: [...one.evidence.slice(0, 2), ...other.evidence.slice(0, 2)],
     note: `the sources disagree: ${one.by} and ${other.by}`,
   }
@@ -74,7 +79,10 @@ function invented(missing: readonly string[]): KbResult {
   const values = missing.slice(0, 3).map((value) => `"${value.slice(0, 80)}"`)
   const more = missing.length > 3 ? ` and ${missing.length - 3} more` : ''
   return {
-    ...{ verdict: 'not_found', confidence: inventedConfidence, method: 'provenance', evidence: [] },
+    verdict: 'not_found',
+    confidence: inventedConfidence,
+    method: 'provenance',
+    evidence: [],
     note: `${values.join(', ')}${more}: not found in what the agent saw`,
   }
 }

@@ -218,7 +218,10 @@ function withDispute(verdicts: OpenVerdict[], asked: Question, found: Found): Op
     return each.cites[0] ?? nearest?.cite ?? []
   })
   const disputed: OpenVerdict = {
-    ...{ verdict: 'unverifiable', confidence: 0.5, method: 'words', cites },
+    verdict: 'unverifiable',
+    confidence: 0.5,
+    method: 'words',
+    cites,
     by: 'documents',
   }
   return [...verdicts.filter((each) => !words.includes(each)), disputed]

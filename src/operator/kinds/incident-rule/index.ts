@@ -39,7 +39,10 @@ async function reconcileIncidentRule(
   const rule = ruleShape.parse(toRule({ name: meta.name, spec }))
   return reconcileDeclared(
     {
-      ...{ noun: 'rule', action: 'PutRule', object, idOf: rules.idOf },
+      noun: 'rule',
+      action: 'PutRule',
+      object,
+      idOf: rules.idOf,
       body: { ...rule, managed_by: object.owner },
       valuesOf: comparedFields,
       was_applied: status.appliedGeneration === meta.generation,

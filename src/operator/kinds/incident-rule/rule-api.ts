@@ -35,7 +35,8 @@ export const rules: Collection<StoredRule> = {
   shape: storedShape,
   not_found: 'incident_rule_not_found',
   reasons: {
-    ...{ name_taken: 'NameTaken', limit_reached: 'LimitReached' },
+    name_taken: 'NameTaken',
+    limit_reached: 'LimitReached',
     project_not_found: 'ProjectNotFound',
   },
   idOf: ({ rule_id }) => rule_id,

@@ -39,7 +39,9 @@ export async function reconcileGrant(
     faults.length === 0
       ? { type: 'Ready', status: 'True', reason: 'Synced', message: granted }
       : {
-          ...{ type: 'Ready', status: 'False', reason: 'UnknownKind' },
+          type: 'Ready',
+          status: 'False',
+          reason: 'UnknownKind',
           message: `${faults.map(({ message }) => message).join('; ')}. With the other kinds ${granted}`,
         }
   return {
@@ -110,9 +112,15 @@ export function toGrant(resource: ProjectGrant): Grant | undefined {
   const kinds = found_id === undefined ? spec.kinds.filter((kind) => kind === creator) : spec.kinds
   if (kinds.length === 0) return undefined
   return {
-    ...{ name: meta.name, project_id, project: isNamed ? { organization, name } : undefined },
-    ...{ namespaces: spec.namespaces, kinds, scopes: spec.scopes, roles: spec.roles },
-    ...{ max_keys: spec.maxKeys, revoke_after: spec.revokeAfter },
+    name: meta.name,
+    project_id,
+    project: isNamed ? { organization, name } : undefined,
+    namespaces: spec.namespaces,
+    kinds,
+    scopes: spec.scopes,
+    roles: spec.roles,
+    max_keys: spec.maxKeys,
+    revoke_after: spec.revokeAfter,
   }
 }
 

@@ -34,7 +34,8 @@ function declaredMember(meta: ResourceMeta, deps: ReconcileDeps) {
       noun: 'member',
       shape: memberShape,
       not_found: 'member_not_found',
-      ...{ is_by_owner: true, is_read_before_removal: true },
+      is_by_owner: true,
+      is_read_before_removal: true,
       reasons: { project_not_found: 'ProjectNotFound', limit_reached: 'LimitReached' },
     },
     meta,
@@ -53,7 +54,10 @@ export async function reconcileProjectMember(
   const object = declaredMember(meta, deps)
   return reconcileDeclared(
     {
-      ...{ noun: 'member', action: 'PutMember', object, was_applied: false },
+      noun: 'member',
+      action: 'PutMember',
+      object,
+      was_applied: false,
       body: { ...toMember(spec), managed_by: object.owner },
       valuesOf: ({ email, role, managed_by }) => ({ email, role, managed_by }),
       // An unsent link is sent once the service has a mail server.
@@ -123,12 +127,11 @@ function acceptedCondition({ role, member_role }: Member): ConditionDraft {
       )
 }
 
-const ready = (reason: string, message: string): ConditionDraft => ({
-  ...{ type: 'Ready', status: 'True', reason, message },
-})
-const notReady = (reason: string, message: string): ConditionDraft => ({
-  ...{ type: 'Ready', status: 'False', reason, message },
-})
+const readiness =
+  (status: 'True' | 'False') =>
+  (reason: string, message: string): ConditionDraft => ({ type: 'Ready', status, reason, message })
+const ready = readiness('True')
+const notReady = readiness('False')
 
 /** Returns the event of an invitation that changed its state by itself. */
 function stateEvents(

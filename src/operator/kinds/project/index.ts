@@ -35,7 +35,9 @@ export const projectKind: Kind<ProjectSpec, ProjectStatus> = {
   example: {
     metadata: { name: 'checkout', namespace: 'looptrace' },
     spec: {
-      ...{ organization: 'default', name: 'checkout', deletionPolicy: 'Retain' },
+      organization: 'default',
+      name: 'checkout',
+      deletionPolicy: 'Retain',
       environments: ['production', 'staging'],
     },
   },

@@ -29,7 +29,9 @@ export async function reconcileProject(
     is_new = await putProject(body, spec, deps)
   }
   const declaration: Declaration<StoredProject, ProjectStatus> = {
-    ...{ noun: 'project', action: 'PutProject', is_permanent: true },
+    noun: 'project',
+    action: 'PutProject',
+    is_permanent: true,
     object: { ...object, write },
     body: { adopt: false, ...toProject(spec), managed_by: object.owner },
     values: valuesOf({ ...spec, managed_by: object.owner }),

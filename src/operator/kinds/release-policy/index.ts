@@ -46,7 +46,10 @@ async function reconcileReleasePolicy(
   const object = declaredObject(policies, meta, deps, spec.policyId ?? meta.name)
   return reconcileDeclared(
     {
-      ...{ noun: 'policy', action: 'PutPolicy', object, idOf: policies.idOf },
+      noun: 'policy',
+      action: 'PutPolicy',
+      object,
+      idOf: policies.idOf,
       body: { ...policyBody.parse(toRules(spec)), managed_by: object.owner },
       valuesOf: ({ policy, managed_by }) => ({
         ...Object.fromEntries(Object.keys(policyFields).map((field) => [field, policy[field]])),
@@ -113,14 +116,13 @@ export const releasePolicyKind: Kind<ReleasePolicySpec, ReleasePolicyStatus> = {
     spec: {
       projectRef: { name: 'default' },
       gates: [
-        {
-          ...{ metric: 'task_success_rate', kind: 'absolute' },
-          ...{ threshold: '0.95', minSamples: 200 },
-        },
+        { metric: 'task_success_rate', kind: 'absolute', threshold: '0.95', minSamples: 200 },
         { metric: 'loop_rate', kind: 'absolute', threshold: '0.02' },
         {
-          ...{ metric: 'unresolved_failure_rate', kind: 'regression' },
-          ...{ tier: 'supporting', maxDrop: '0.01' },
+          metric: 'unresolved_failure_rate',
+          kind: 'regression',
+          tier: 'supporting',
+          maxDrop: '0.01',
         },
       ],
     },

@@ -26,7 +26,11 @@ export async function reconcileRetention(
   const body = desiredPolicy(resource, deps.installation)
   return reconcileDeclared(
     {
-      ...{ noun: 'policy', action: 'PutPolicy', is_permanent: true, body, valuesOf },
+      noun: 'policy',
+      action: 'PutPolicy',
+      is_permanent: true,
+      body,
+      valuesOf,
       object: takingOver(singleObject(retention, resource.meta, deps)),
       values: valuesOf(body),
       was_applied: wasApplied(resource),

@@ -19,8 +19,6 @@ export type JetStreamConnectionOptions = {
   tls?: TlsOptions
   /** Maximum time of an attempt to connect. Default 5 seconds. */
   connect_timeout_ms?: number
-  /** Ping interval. Two missed answers close the connection. Default 10 seconds. */
-  ping_interval_ms?: number
   logger: QueueLogger
 }
 
@@ -234,7 +232,8 @@ function connectOptionsOf(
     servers: servers.addresses,
     name: 'looptrace',
     timeout: connectTimeoutOf(options),
-    pingInterval: options.ping_interval_ms ?? 10_000,
+    // Two missed answers close the connection.
+    pingInterval: 10_000,
     maxPingOut: 2,
     reconnect: true,
     maxReconnectAttempts: -1,

@@ -23,10 +23,11 @@ export type JetStreamStreamOptions = {
    * until they are acknowledged.
    */
   max_age_ms?: number
-  /** Maximum size of the queue. Above it, publish rejects with "full". */
+  /**
+   * Maximum size of the queue. Above it, publish rejects with "full". Above a tenth of it, dead-lettering
+   * fails.
+   */
   max_bytes: number
-  /** Maximum size of dead letters. Above it, dead-lettering fails. Default: `max_bytes` / 10. */
-  dead_bytes_max?: number
   /** Deduplication window: time for which the server remembers message ids, in memory. */
   duplicate_window_ms: number
 }
@@ -99,7 +100,7 @@ function streamConfigs(options: JetStreamStreamOptions): StreamSettings[] {
     name: names.dead,
     subjects: [`${names.dead}.*.*.*`],
     retention: RetentionPolicy.Limits,
-    max_bytes: options.dead_bytes_max ?? Math.ceil(options.max_bytes / 10),
+    max_bytes: Math.ceil(options.max_bytes / 10),
     max_age: 0,
   }
   return [queue, dead]

@@ -1,15 +1,14 @@
 import { useQueryClient } from '@tanstack/react-query'
-import { type FormEvent, useState } from 'react'
+import { useState } from 'react'
 import { api } from '../../../api/client.ts'
-import { Problem } from '../../../api/problem.ts'
+import { faultsOf } from '../../../api/problem.ts'
 import type { Task } from '../../../api/schema.gen.d.ts'
 import { useHasRole } from '../../../app/project.ts'
 import { Dialog } from '../../../ui/dialog.tsx'
 import { AreaField, faultAt } from '../../../ui/fields.tsx'
+import { Form } from '../../../ui/form.tsx'
 import { Button } from '../../../ui/parts.tsx'
-import { Fault } from '../../../ui/states.tsx'
 import { notify } from '../../../ui/toasts.tsx'
-import ui from '../../../ui/ui.module.css'
 
 type End = 'complete' | 'fail'
 
@@ -47,30 +46,27 @@ function EndDialog({ task_id, end, onClose }: { task_id: string; end: End; onClo
   const complete = api.useMutation('put', '/api/v1/tasks/{task_id}/complete', { onSuccess })
   const fail = api.useMutation('put', '/api/v1/tasks/{task_id}/fail', { onSuccess })
   const run = end === 'complete' ? complete : fail
-  const submit = (event: FormEvent<HTMLFormElement>) => {
-    event.preventDefault()
-    const note = String(new FormData(event.currentTarget).get('note') ?? '').trim()
+  const submit = (form: FormData) => {
+    const note = String(form.get('note') ?? '').trim()
     run.mutate({ params: { path: { task_id } }, body: note === '' ? {} : { note } })
   }
   return (
     <Dialog title={titles[end]} open onClose={onClose}>
-      <form className={ui.stack} onSubmit={submit}>
-        {run.error !== null && <Fault error={run.error} />}
+      <Form
+        of={run}
+        action={titles[end]}
+        onSubmit={submit}
+        beside={<Button onClick={onClose}>Cancel</Button>}
+      >
         <p>An ended task does not run again. Calls that come later are recorded and marked late.</p>
         <AreaField
           label="Note (optional)"
           name="note"
           rows={3}
           maxLength={2_000}
-          fault={faultAt(run.error instanceof Problem ? run.error.faults : undefined, 'body.note')}
+          fault={faultAt(faultsOf(run.error), '/note')}
         />
-        <div className={ui.row}>
-          <Button type="submit" look="primary" disabled={run.isPending}>
-            {run.isPending ? 'Saving…' : titles[end]}
-          </Button>
-          <Button onClick={onClose}>Cancel</Button>
-        </div>
-      </form>
+      </Form>
     </Dialog>
   )
 }

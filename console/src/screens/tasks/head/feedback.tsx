@@ -1,13 +1,14 @@
 import { useQueryClient } from '@tanstack/react-query'
-import { type FormEvent, useState } from 'react'
+import { useState } from 'react'
 import { api } from '../../../api/client.ts'
-import { Problem } from '../../../api/problem.ts'
+import { faultsOf } from '../../../api/problem.ts'
 import type { Feedback, FeedbackList } from '../../../api/schema.gen.d.ts'
 import { useHasRole } from '../../../app/project.ts'
 import { Dialog } from '../../../ui/dialog.tsx'
 import { AreaField, faultAt } from '../../../ui/fields.tsx'
+import { Form } from '../../../ui/form.tsx'
 import { Badge, Button, Time } from '../../../ui/parts.tsx'
-import { Fault, Loaded } from '../../../ui/states.tsx'
+import { Loaded } from '../../../ui/states.tsx'
 import { LongText, Plain } from '../../../ui/text.tsx'
 import { notify } from '../../../ui/toasts.tsx'
 import ui from '../../../ui/ui.module.css'
@@ -118,10 +119,8 @@ function Vote({
       void client.invalidateQueries({ queryKey: ['get', '/api/v1/tasks/{task_id}'] })
     },
   })
-  const faults = vote.error instanceof Problem ? vote.error.faults : undefined
-  const submit = (event: FormEvent<HTMLFormElement>) => {
-    event.preventDefault()
-    const form = new FormData(event.currentTarget)
+  const faults = faultsOf(vote.error)
+  const submit = (form: FormData) => {
     const [comment, correction] = ['comment', 'correction'].map((name) =>
       String(form.get(name) ?? '').trim(),
     )
@@ -130,14 +129,18 @@ function Vote({
   }
   return (
     <Dialog title={thumbs === 'up' ? 'What was good?' : 'What was bad?'} open onClose={onClose}>
-      <form className={ui.stack} onSubmit={submit}>
-        {vote.error !== null && <Fault error={vote.error} />}
+      <Form
+        of={vote}
+        action="Save"
+        onSubmit={submit}
+        beside={<Button onClick={onClose}>Cancel</Button>}
+      >
         <AreaField
           label="Comment (optional)"
           name="comment"
           rows={3}
           maxLength={10_000}
-          fault={faultAt(faults, 'body.comment')}
+          fault={faultAt(faults, '/comment')}
         />
         {thumbs === 'down' && (
           <AreaField
@@ -145,16 +148,10 @@ function Vote({
             name="correction"
             rows={3}
             maxLength={10_000}
-            fault={faultAt(faults, 'body.correction')}
+            fault={faultAt(faults, '/correction')}
           />
         )}
-        <div className={ui.row}>
-          <Button type="submit" look="primary" disabled={vote.isPending}>
-            {vote.isPending ? 'Saving…' : 'Save'}
-          </Button>
-          <Button onClick={onClose}>Cancel</Button>
-        </div>
-      </form>
+      </Form>
     </Dialog>
   )
 }

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { problem } from '../../../../kernel/problem.ts'
-import { idPage, idPageAfter, idPageQuery, pageFields } from '../../../../model/id-pages.ts'
+import { idPageQuery, pageFields, readIdPage } from '../../../../model/id-pages.ts'
 import { record } from '../../../../model/named-schemas.ts'
 import { defineRoute, type Route } from '../../../../platform/http/index.ts'
 import type { Access } from '../../access.ts'
@@ -35,11 +35,9 @@ export function getInvitations({ db, clock }: Access): Route {
     reply: record('InvitationList', { invitations: z.array(invitationSchema), ...pageFields }),
     errors: ['organization_not_found', 'invalid_cursor'],
     handle: async ({ params, query: { cursor, limit } }) => {
-      const result = await listInvitations(db, {
-        ...params,
-        ...idPageAfter(list, { cursor, limit }),
-      })
-      const { items, info } = idPage(result, { list, limit, idOf: ({ id }) => id })
+      const { items, info } = await readIdPage(list, { cursor, limit }, (page) =>
+        listInvitations(db, { ...params, ...page }),
+      )
       const now = new Date(clock.now_ms())
       return { invitations: items.map((row) => invitationReply(row, now)), ...info }
     },

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { problem } from '../../../../kernel/problem.ts'
-import { idPage, idPageAfter, idPageQuery, pageFields } from '../../../../model/id-pages.ts'
+import { idPageQuery, pageFields, readIdPage } from '../../../../model/id-pages.ts'
 import { record } from '../../../../model/named-schemas.ts'
 import {
   Answer,
@@ -31,12 +31,9 @@ export function getMembers({ db }: Access): Route {
     reply: record('MemberList', { members: z.array(memberSchema), ...pageFields }),
     errors: ['organization_not_found', 'invalid_cursor'],
     handle: async ({ params, query }) => {
-      const result = await listMembers(db, {
-        ...params,
-        ...idPageAfter(list, query),
-      })
-      const about = { list, limit: query.limit }
-      const { items, info } = idPage(result, { ...about, idOf: ({ user_id }) => user_id })
+      const { items, info } = await readIdPage(list, query, (page) =>
+        listMembers(db, { ...params, ...page }),
+      )
       return { members: items, ...info }
     },
   })

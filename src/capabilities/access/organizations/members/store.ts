@@ -1,8 +1,9 @@
 import type { OrganizationRole } from '../../../../kernel/scopes.ts'
 import type { IdPage } from '../../../../model/id-pages.ts'
-import { type AccessTables, countUpTo, type Kysely } from '../../../../platform/relational/index.ts'
+import type { AccessTables, Kysely } from '../../../../platform/relational/index.ts'
 import { endDeclarations } from '../../invitations/declared-membership.ts'
 import { revokeInvitations } from '../../invitations/store.ts'
+import { readById } from '../../read-by-id.ts'
 import { keepOnlyProject } from '../../roles/store.ts'
 import type { RoleChange } from '../role-change.ts'
 import { lockOrganization } from '../store.ts'
@@ -20,24 +21,11 @@ export type MemberRow = {
 }
 
 /** Returns a page of an organization's members, the oldest accounts first. */
-export async function listMembers(
+export function listMembers(
   db: Db,
-  { organization_id, after, limit, count_max }: IdPage & { organization_id: string },
+  { organization_id, ...page }: IdPage & { organization_id: string },
 ): Promise<{ rows: MemberRow[]; counted: number }> {
-  const n = await countUpTo(
-    db,
-    db
-      .selectFrom('organization_members')
-      .select('user_id')
-      .where('organization_id', '=', organization_id),
-    count_max,
-  )
-  const rows = await members(db, organization_id)
-    .$if(after !== undefined, (query) => query.where('users.id', '>', after ?? ''))
-    .orderBy('users.id')
-    .limit(limit)
-    .execute()
-  return { rows, counted: n }
+  return readById(db, members(db, organization_id), 'users.id', page)
 }
 
 /** A change of an organization's members. */

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { defaultKeyScopes } from '../../../../kernel/scopes.ts'
-import { idPage, idPageAfter, idPageQuery } from '../../../../model/id-pages.ts'
+import { idPageQuery, readIdPage } from '../../../../model/id-pages.ts'
 import { record } from '../../../../model/named-schemas.ts'
 import { defineRoute, type Route } from '../../../../platform/http/index.ts'
 import type { Access } from '../../access.ts'
@@ -27,12 +27,9 @@ export function getApiKeys({ db }: Access): Route {
     reply: keyListSchema,
     errors: ['project_not_found', 'invalid_cursor'],
     handle: async ({ params, query }) => {
-      const result = await listKeys(db, {
-        ...params,
-        service_account_id: query.service_account_id,
-        ...idPageAfter(list, query),
-      })
-      const { items, info } = idPage(result, { list, limit: query.limit, idOf: ({ id }) => id })
+      const { items, info } = await readIdPage(list, query, (page) =>
+        listKeys(db, { ...params, service_account_id: query.service_account_id, ...page }),
+      )
       return { api_keys: items, ...info }
     },
   })

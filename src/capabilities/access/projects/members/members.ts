@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { problem } from '../../../../kernel/problem.ts'
-import { idPage, idPageAfter, idPageQuery, pageFields } from '../../../../model/id-pages.ts'
+import { idPageQuery, pageFields, readIdPage } from '../../../../model/id-pages.ts'
 import { record } from '../../../../model/named-schemas.ts'
 import {
   Answer,
@@ -43,12 +43,9 @@ export function getProjectMembers({ db }: Access): Route {
     reply: record('ProjectMemberList', { members: z.array(projectMemberSchema), ...pageFields }),
     errors: ['project_not_found', 'invalid_cursor'],
     handle: async ({ params, query }) => {
-      const result = await listProjectMembers(db, {
-        ...params,
-        ...idPageAfter(list, query),
-      })
-      const about = { list, limit: query.limit }
-      const { items, info } = idPage(result, { ...about, idOf: ({ user_id }) => user_id })
+      const { items, info } = await readIdPage(list, query, (page) =>
+        listProjectMembers(db, { ...params, ...page }),
+      )
       return { members: items.map(projectMember), ...info }
     },
   })

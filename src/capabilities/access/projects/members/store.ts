@@ -1,17 +1,13 @@
 import type { OrganizationRole, ProjectRole } from '../../../../kernel/scopes.ts'
 import type { IdPage } from '../../../../model/id-pages.ts'
-import {
-  type AccessTables,
-  countUpTo,
-  type Kysely,
-  sql,
-} from '../../../../platform/relational/index.ts'
+import { type AccessTables, type Kysely, sql } from '../../../../platform/relational/index.ts'
 import { endDeclarations } from '../../invitations/declared-membership.ts'
 import {
   insertInvitation,
   type NewInvitation,
   type StoredInvitation,
 } from '../../invitations/store.ts'
+import { readById } from '../../read-by-id.ts'
 import { keepOnlyProject } from '../../roles/store.ts'
 import { lockProjectOrganization } from '../store.ts'
 
@@ -31,19 +27,11 @@ export type ProjectMemberRow = {
 /**
  * Returns the people who can see a project: its members, and the organization's owners and admins.
  */
-export async function listProjectMembers(
+export function listProjectMembers(
   db: Db,
-  { project_id, after, limit, count_max }: IdPage & { project_id: string },
+  { project_id, ...page }: IdPage & { project_id: string },
 ): Promise<{ rows: ProjectMemberRow[]; counted: number }> {
-  const seeing = peopleSeeing(db, project_id)
-  const n = await countUpTo(db, seeing.select('users.id'), count_max)
-  const rows = await seeing
-    .select(memberColumns)
-    .$if(after !== undefined, (query) => query.where('users.id', '>', after ?? ''))
-    .orderBy('users.id')
-    .limit(limit)
-    .execute()
-  return { rows, counted: n }
+  return readById(db, peopleSeeing(db, project_id).select(memberColumns), 'users.id', page)
 }
 
 type NewRole = { project_id: string; user_id: string; role: ProjectRole }

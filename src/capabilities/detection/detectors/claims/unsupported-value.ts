@@ -53,11 +53,8 @@ export const unsupportedValue: Detector<typeof settings> = {
     })
   },
   findGap(run) {
-    for (const step of answersOf(run)) {
-      const gap = checked.get(step)?.gap
-      if (gap !== undefined) return `some answers were not compared: ${gap}`
-    }
-    return undefined
+    const [gap] = answersOf(run).flatMap((step) => checked.get(step)?.gap ?? [])
+    return gap && `some answers were not compared: ${gap}`
   },
   countValues(run) {
     const counts = { checked: 0, not_checked: 0 }
@@ -103,7 +100,12 @@ function checkStep(run: TaskRun, step: Step, budget: WorkBudget): CheckedAnswer 
 type Seen = ReturnType<typeof readSeenTexts>
 
 const nothing: CheckedAnswer = {
-  ...{ values: [], derived: [], total: 0, found: 0, unchecked: 0, hasTools: false },
+  values: [],
+  derived: [],
+  total: 0,
+  found: 0,
+  unchecked: 0,
+  hasTools: false,
 }
 const emptyIndex: SeenIndex = indexSeen([])
 
@@ -201,10 +203,8 @@ const strong: ReadonlySet<string> = new Set(['money', 'id', 'url', 'email', 'quo
 const countable_max = 20
 
 function isCountable(one: CheckedValue): boolean {
-  const { value } = one
-  return (
-    isCount(one) && (!/\d/.test(value) || (/^\d+$/.test(value) && Number(value) <= countable_max))
-  )
+  if (!isCount(one) || !/\d/.test(one.value)) return isCount(one)
+  return /^\d+$/.test(one.value) && Number(one.value) <= countable_max
 }
 
 function confidenceOf(values: readonly CheckedValue[]): number {
@@ -237,7 +237,9 @@ function toFinding(
       severity,
       anchor: placeKey(place),
       summary: summaryOf(values, worst, { found, total }),
-      ...{ start_step: step.index, end_step: step.index, period: null },
+      start_step: step.index,
+      end_step: step.index,
+      period: null,
       repeats: values.length,
       places: [place],
       ...noWaste,
@@ -248,8 +250,12 @@ function toFinding(
         values_found: found,
         values_total: total,
         values: rated.map(({ value, severity: own }) => ({
-          ...{ value: cutText(value.value, value_chars_max), kind: value.kind, at: value.at },
-          ...{ severity: own, reason: value.doubt ?? null, note: noteOf(value) },
+          value: shorten(value.value),
+          kind: value.kind,
+          at: value.at,
+          severity: own,
+          reason: value.doubt ?? null,
+          note: noteOf(value),
         })),
       },
     },
@@ -268,17 +274,15 @@ function summaryOf(
   { found, total }: { found: number; total: number },
 ): string {
   const others = values.length === 1 ? '' : ` and ${values.length - 1} more`
-  const shown = `“${cutText(first?.value ?? '', value_chars_max)}”${others}`
+  const shown = `“${shorten(first?.value ?? '')}”${others}`
   const counted = `${found} of ${total} values of the answer ${found === 1 ? 'was' : 'were'} found in what the agent saw`
   if (first?.verdict === 'other_subject') return `${counted}; of another subject: ${shown}.`
   return `${counted}; not found: ${shown}.`
 }
 
 function noteOf({ verdict, instead, doubt, subject = '' }: CheckedValue): string {
-  const seen =
-    instead === undefined ? '' : `: “${cutText(instead.quote, value_chars_max)}” was seen`
-  if (verdict === 'other_subject')
-    return `seen, but not of “${cutText(subject, value_chars_max)}”${seen}`
+  const seen = instead === undefined ? '' : `: “${shorten(instead.quote)}” was seen`
+  if (verdict === 'other_subject') return `seen, but not of “${shorten(subject)}”${seen}`
   const why = doubt === undefined ? '' : whyRight[doubt]
   return `not found in what the agent saw${seen}${why === '' ? '' : `; ${why}`}`
 }
@@ -293,4 +297,4 @@ const whyRight: Readonly<Record<NonNullable<CheckedValue['doubt']>, string>> = {
   sign: 'it was seen with the other sign',
 }
 
-const value_chars_max = 120
+const shorten = (text: string) => cutText(text, 120)

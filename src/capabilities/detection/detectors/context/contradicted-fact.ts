@@ -223,11 +223,17 @@ function findTurns(run: TaskRun, dialogue: Dialogue, budget: WorkBudget): Findin
     const original = placeOf(run.calls[turn.earlier.call] ?? call)
     return [
       toContextDraft(run, {
-        ...{ type: 'contradicted_fact', severity: 'low', topic: `turn:${turn.sentence}`, original },
+        type: 'contradicted_fact',
+        severity: 'low',
+        topic: `turn:${turn.sentence}`,
+        original,
         summary: `The agent says "${turn.sentence}"; before, it was said: ${turn.said}`,
         original_context: turn.said,
         violation: turn.sentence,
-        ...{ steps: [step.index], begins_at: placeOf(call), recovered: false, confidence: 0.6 },
+        steps: [step.index],
+        begins_at: placeOf(call),
+        recovered: false,
+        confidence: 0.6,
         evidence: { said_by: turn.earlier.role, said_in_task: run.task_id },
       }),
     ]

@@ -90,7 +90,10 @@ function findShortfall(run: TaskRun, step: Step, { claim, before }: CheckedClaim
   const count = `${things.size} of ${claimed.count}`
   return [
     toFinding(run, step, {
-      ...{ claim, tool, uses: about, confidence: 0.8 },
+      claim,
+      tool,
+      uses: about,
+      confidence: 0.8,
       summary: `The answer says that ${claimed.count} ${claimed.noun} were dealt with (“${quoteOf(step, claim)}”), but “${tool}” was called for ${count}.`,
     }),
   ]
@@ -110,7 +113,10 @@ function findAbsence(run: TaskRun, step: Step, { claim, before }: CheckedClaim):
   const isSure = claim.form === 'own' && claim.verb !== '' && wordsOfTool(tool).includes(claim.verb)
   return [
     toFinding(run, step, {
-      ...{ claim, tool, uses: [], confidence: isSure ? 0.85 : 0.75 },
+      claim,
+      tool,
+      uses: [],
+      confidence: isSure ? 0.85 : 0.75,
       severity: turn.length === 0 && (isSure || request !== undefined) ? 'medium' : 'low',
       summary: `The answer claims an action (“${quoteOf(step, claim)}”), but “${tool}” was never called.`,
     }),
@@ -143,7 +149,11 @@ function findUncheckedClaim(
   if (tool === undefined) return []
   return [
     toFinding(run, step, {
-      ...{ claim, tool: tool.name, uses: [], confidence: 0.6, severity: 'low' },
+      claim,
+      tool: tool.name,
+      uses: [],
+      confidence: 0.6,
+      severity: 'low',
       summary: `The answer says that something was checked (“${quoteOf(step, claim)}”), but “${tool.name}” was never called.`,
     }),
   ]
@@ -264,7 +274,8 @@ function toFinding(
     recovered: isCalledLater(run, step, claim),
     began: place ?? { trace_id: '', observation_id: `${step.index}` },
     ...unmet,
-    ...{ start_step: step.index, end_step: step.index },
+    start_step: step.index,
+    end_step: step.index,
     places: [...(place === undefined ? [] : [place]), ...placesOfUses(uses)],
     waste: noWaste,
     evidence: {

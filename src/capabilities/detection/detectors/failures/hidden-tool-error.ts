@@ -181,21 +181,26 @@ function saysDone(sentence: string, { failed, isLast, hasSucceeded }: Attempt): 
 const wasDone = /\b(?:has|have) (?:run|been (?:run|made|applied|created|written|installed))\b/
 
 const pastForms: Readonly<Record<string, readonly string[]>> = {
-  ...{ send: ['sent'], set: ['set'], pay: ['paid'], refund: ['refunded', 'refund'] },
-  ...{ book: ['booked'], reserve: ['reserved'], write: ['written', 'wrote'], create: ['created'] },
-  ...{
-    delete: ['deleted'],
-    remove: ['removed'],
-    update: ['updated'],
-    cancel: ['cancelled', 'canceled'],
-  },
-  ...{
-    deploy: ['deployed'],
-    upload: ['uploaded'],
-    submit: ['submitted'],
-    transfer: ['transferred'],
-  },
-  ...{ order: ['ordered'], schedule: ['scheduled'], assign: ['assigned'], save: ['saved'] },
+  send: ['sent'],
+  set: ['set'],
+  pay: ['paid'],
+  refund: ['refunded', 'refund'],
+  book: ['booked'],
+  reserve: ['reserved'],
+  write: ['written', 'wrote'],
+  create: ['created'],
+  delete: ['deleted'],
+  remove: ['removed'],
+  update: ['updated'],
+  cancel: ['cancelled', 'canceled'],
+  deploy: ['deployed'],
+  upload: ['uploaded'],
+  submit: ['submitted'],
+  transfer: ['transferred'],
+  order: ['ordered'],
+  schedule: ['scheduled'],
+  assign: ['assigned'],
+  save: ['saved'],
 }
 
 /** Paths, ids, addresses and numbers of the arguments, in lower case. */

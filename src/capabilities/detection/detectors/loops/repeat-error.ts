@@ -144,7 +144,10 @@ function toScatteredFinding(
     severity: repeats >= set.high_repeats ? 'high' : 'medium',
     summary: `“${use.name}” failed ${repeats} times with the same arguments and the same error, and nothing was changed in between.`,
     steps,
-    ...{ fresh: 1, period: null, repeats, threshold: set.repeats },
+    fresh: 1,
+    period: null,
+    repeats,
+    threshold: set.repeats,
     evidence: {
       calls: toCallEvidence([use]),
       last_error: cutText(use.result ?? ''),

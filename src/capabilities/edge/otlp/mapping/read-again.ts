@@ -63,7 +63,10 @@ function usageAgain(
   const origin = { project_id, environment: '', release: '', received_at_ms: 0 }
   const group = groupOf(row)
   const request = {
-    ...{ groups: [group], items: 1, rejected: new Map(), first_rejection: '' },
+    groups: [group],
+    items: 1,
+    rejected: new Map(),
+    first_rejection: '',
     warnings: new Map(),
   }
   const [again] = mapper.traces(request, origin).records.observations
@@ -88,11 +91,23 @@ function groupOf(row: TimelineRow): OtlpGroup<OtlpSpan> {
     to.values.push(value)
   }
   const span: OtlpSpan = {
-    ...{ trace_id: row.trace_id, span_id: row.observation_id, parent_span_id: '' },
-    ...{ trace_state: '', flags: 0, name: row.name, kind: spanKinds.indexOf(row.span_kind) },
-    ...{ start_time: row.start_time, end_time: row.end_time, attributes: own },
-    ...{ events: [], links: [], status_code: 0, status_message: '' },
-    ...{ dropped_attributes_count: 0, dropped_events_count: 0, dropped_links_count: 0 },
+    trace_id: row.trace_id,
+    span_id: row.observation_id,
+    parent_span_id: '',
+    trace_state: '',
+    flags: 0,
+    name: row.name,
+    kind: spanKinds.indexOf(row.span_kind),
+    start_time: row.start_time,
+    end_time: row.end_time,
+    attributes: own,
+    events: [],
+    links: [],
+    status_code: 0,
+    status_message: '',
+    dropped_attributes_count: 0,
+    dropped_events_count: 0,
+    dropped_links_count: 0,
   }
   return {
     resource: { attributes: ofResource, dropped_attributes_count: 0, schema_url: '' },

@@ -64,8 +64,11 @@ export function startGroup(
   const row = resourceAttributes(tools, group)
   const words = state.words.slice()
   return {
-    ...{ words, values: state.values.slice() },
-    ...{ attributes: row.attributes, cut: row.cut, scope: group.scope.name },
+    words,
+    values: state.values.slice(),
+    attributes: row.attributes,
+    cut: row.cut,
+    scope: group.scope.name,
   }
 }
 

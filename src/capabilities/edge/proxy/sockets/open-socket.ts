@@ -29,8 +29,14 @@ export function switchProtocol(
   }
   client.write(headOf(headers, services.ids.uuid(call.start_ms)), 'latin1')
   const session = new SocketSession({
-    ...{ services, handshake: call, key, context, provider: upstream.provider },
-    ...{ client, upstream: connection, admit },
+    services,
+    handshake: call,
+    key,
+    context,
+    provider: upstream.provider,
+    client,
+    upstream: connection,
+    admit,
     onEnd: () => leaveUpstream(upstream),
   })
   session.start()

@@ -181,7 +181,14 @@ export class SocketCall {
     const isRequestCaptured = this.body.isCaptured(services.settings.capture_request_bytes_max)
     const { answer } = this
     const facts = toExchangeFacts(this, {
-      ...{ endpoint, key, context, provider, answer, isRequestCaptured, ending, ended_ms },
+      endpoint,
+      key,
+      context,
+      provider,
+      answer,
+      isRequestCaptured,
+      ending,
+      ended_ms,
     })
     const response = redactKey(answer.body?.take() ?? noBytes, handshake.target.provider_key, {
       failed: ending.status_code >= 400,

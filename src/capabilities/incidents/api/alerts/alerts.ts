@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { idPage, idPageAfter, idPageQuery, pageFields } from '../../../../model/id-pages.ts'
+import { idPageQuery, pageFields, readIdPage } from '../../../../model/id-pages.ts'
 import { record, windowSchema } from '../../../../model/named-schemas.ts'
 import { severities } from '../../../../model/severity.ts'
 import { defineRoute, type Route } from '../../../../platform/http/index.ts'
@@ -177,11 +177,12 @@ export function listAlertRules({ db }: IncidentRoutesDeps): Route {
     }),
     errors: ['invalid_cursor', 'store_unavailable'],
     handle: async ({ query: { limit, cursor }, caller: { project_id } }) => {
-      const result = await ruleTable.select(db, project_id, {
-        filter: { suspended: false },
-        ...idPageAfter(list, { limit, cursor }),
-      })
-      const { items, info } = idPage(result, { list, limit, idOf: ({ id }) => id })
+      const { items, info } = await readIdPage(list, { limit, cursor }, (page) =>
+        ruleTable.select(db, project_id, {
+          filter: { suspended: false },
+          ...page,
+        }),
+      )
       const evaluations = await readEvaluations(db, project_id, items)
       return { rules: items.map((rule) => toAlertRule(rule, evaluations.get(rule.id))), ...info }
     },

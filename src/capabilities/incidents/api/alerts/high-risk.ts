@@ -201,7 +201,14 @@ function toRiskyTask(
   const { risk, factors } = riskOf(known)
   const url = `/api/v1/tasks/${encodeURIComponent(task.task_id)}`
   return {
-    ...{ task_id, name, state, calls, errors, started_at, last_activity_at, similar_tasks },
+    task_id,
+    name,
+    state,
+    calls,
+    errors,
+    started_at,
+    last_activity_at,
+    similar_tasks,
     risk,
     factors,
     findings: findings.slice(0, findings_max).map(({ task_id: _, ...finding }) => finding),

@@ -199,7 +199,11 @@ function toReply(previewed: Previewed, { from_ms, to_ms }: Range): Reply {
   const { messages, recipients, groups, overflow, series } = previewed
   const evaluated_ms = Math.max(0, to_ms - Math.max(from_ms, available_from_ms ?? to_ms))
   return {
-    ...{ from: iso(from_ms), to: iso(to_ms), incidents, pages, overflow },
+    from: iso(from_ms),
+    to: iso(to_ms),
+    incidents,
+    pages,
+    overflow,
     available_from: available_from_ms === undefined ? null : iso(available_from_ms),
     transitions: transitions.slice(0, transitions_max).map(toTransition),
     transitions_total: transitions.length,

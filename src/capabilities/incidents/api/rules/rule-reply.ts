@@ -117,7 +117,8 @@ function toReply(
   const tiers = spec.burn_rate && splitTiers(spec.burn_rate, spec.severity)
   return {
     ...spec,
-    ...{ rule_id, ...row },
+    rule_id,
+    ...row,
     warnings: warningsOf(spec, known),
     missing_channels: missingChannels(spec, known),
     effective_selector: spec.selector,

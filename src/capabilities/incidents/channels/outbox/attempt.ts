@@ -88,7 +88,9 @@ export async function attemptNext(
   const after = consequenceOf(claim, sent, ports.random())
   const error = 'unusable' in claim.channel ? claim.channel.unusable : (sent?.error ?? null)
   const settled = await settleClaim(db, claim, {
-    ...{ after, error, now_ms },
+    after,
+    error,
+    now_ms,
     attempt: sent && { sent, duration_ms },
   })
   if (sent !== undefined) meters.attempts.observe({ type }, duration_ms / 1000)

@@ -24,8 +24,13 @@ type SenderSettings = {
 }
 
 export const defaultSenderSettings = {
-  ...{ attempts_max: 16, per_project_max: 4, poll_ms: 1_000, stop_ms_max: 12_000 },
-  ...{ lease_ms: 12_000, messages_max: 50, ahead_ms: () => 0 },
+  attempts_max: 16,
+  per_project_max: 4,
+  poll_ms: 1_000,
+  stop_ms_max: 12_000,
+  lease_ms: 12_000,
+  messages_max: 50,
+  ahead_ms: () => 0,
 } as const
 
 /** The running sender of a process. */

@@ -60,10 +60,16 @@ async function writeDeliveries(trx: IncidentDb, claim: Claim, settled: Settlemen
   if (attempt === undefined) return
   const { result, response } = attempt.sent
   const rows = claim.messages.map((message) => ({
-    ...{ id: newId(), outbox_id: message.id, project_id: claim.project_id },
-    ...{ channel: claim.channel_name, attempt: message.attempt },
-    ...{ started_at: new Date(claim.now_ms), duration_ms: attempt.duration_ms },
-    ...{ status: 'status' in result ? result.status : null, error, response },
+    id: newId(),
+    outbox_id: message.id,
+    project_id: claim.project_id,
+    channel: claim.channel_name,
+    attempt: message.attempt,
+    started_at: new Date(claim.now_ms),
+    duration_ms: attempt.duration_ms,
+    status: 'status' in result ? result.status : null,
+    error,
+    response,
   }))
   await trx.insertInto('notification_deliveries').values(rows).execute()
 }
@@ -132,7 +138,9 @@ async function useFallback(trx: IncidentDb, claim: Claim, settled: Settlement): 
     await trx
       .updateTable('notification_channels')
       .set({
-        ...{ disabled_at: now, updated_at: now, updated_by: 'service' },
+        disabled_at: now,
+        updated_at: now,
+        updated_by: 'service',
         disabled_reason: 'the receiver answered 410 Gone',
         version: sql<number>`version + 1`,
       })

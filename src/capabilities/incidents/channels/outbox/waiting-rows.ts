@@ -41,7 +41,9 @@ export async function readWaiting(
     .execute()
   return rows.map(({ incident_id, reason, ...row }) => ({
     ...row,
-    ...{ incident: incident_id, channel: target.channel_name, reason: reason as MessageReason },
+    incident: incident_id,
+    channel: target.channel_name,
+    reason: reason as MessageReason,
     created_ms: Date.parse(row.created_at),
     next_attempt_ms: Date.parse(row.next_attempt_at),
     claimed_ms: row.claimed_until === null ? 0 : Date.parse(row.claimed_until),

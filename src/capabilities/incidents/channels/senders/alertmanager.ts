@@ -51,7 +51,8 @@ function alertsOf({ message, thread }: Outgoing, channel: OpenChannel, now_ms: n
     ...(message.links !== undefined && { generatorURL: message.links.incident }),
     annotations: {
       ...annotations,
-      ...{ summary: title, description: body },
+      summary: title,
+      description: body,
       ...(incident.runbook_url !== null && { runbook_url: incident.runbook_url }),
     },
   }

@@ -47,7 +47,8 @@ function eventOf(message: Message, channel: OpenChannel, event_action: Action): 
     event_action,
     dedup_key: incident.incident_id,
     ...(event_action === 'trigger' && {
-      ...{ client: 'Looptrace', payload },
+      client: 'Looptrace',
+      payload,
       ...(links !== undefined && { client_url: links.incident }),
       ...(pages.length > 0 && { links: pages }),
     }),

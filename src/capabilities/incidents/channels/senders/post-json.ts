@@ -21,7 +21,10 @@ export async function postJson(
 ): Promise<Answered> {
   try {
     const reply = await outbound.send({
-      ...{ url: request.url, method: 'POST', body: request.body, signal },
+      url: request.url,
+      method: 'POST',
+      body: request.body,
+      signal,
       headers: { 'content-type': 'application/json', ...request.headers },
       timeout_ms,
       cut_at_bytes: answer_bytes_max,

@@ -67,7 +67,15 @@ function toReply(call: StoredCall): z.input<typeof callSchema> {
   const { nano_dollars, duration_ms, created_at, reply } = call
   const cost_usd = dollarsFrom(BigInt(nano_dollars))
   return {
-    ...{ call_id, verifier, model, outcome, input_tokens, output_tokens },
-    ...{ cost_usd, duration_ms, created_at, reply },
+    call_id,
+    verifier,
+    model,
+    outcome,
+    input_tokens,
+    output_tokens,
+    cost_usd,
+    duration_ms,
+    created_at,
+    reply,
   }
 }

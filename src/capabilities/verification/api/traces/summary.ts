@@ -42,7 +42,12 @@ const summarySchema = record('VerificationSummary', {
   run_id: z.uuid().nullable().describe('Id of the newest verified run; null without one.'),
   status: statusSchema.describe('Status of the newest run. The result may be of an earlier run.'),
   message: z.string(),
-  ...{ trust_score, interval, coverage, counts, values_checked, values_not_checked },
+  trust_score,
+  interval,
+  coverage,
+  counts,
+  values_checked,
+  values_not_checked,
   trust_score_with_overrides: trust_score.describe(
     'Trust score in which the verdicts of people replace those of the verifiers.',
   ),
@@ -94,10 +99,18 @@ function describeNewest(trace_id: string, newest: Awaited<ReturnType<typeof newe
 }
 
 const noResult = {
-  ...{ run_id: null, trust_score: null, interval: null, coverage: null, counts: toCounts({}) },
-  ...{ trust_score_with_overrides: null, overridden: 0, claims_total: 0 },
-  ...{ values_checked: 0, values_not_checked: null },
-  ...{ verifiers: [], worst_claims: [] },
+  run_id: null,
+  trust_score: null,
+  interval: null,
+  coverage: null,
+  counts: toCounts({}),
+  trust_score_with_overrides: null,
+  overridden: 0,
+  claims_total: 0,
+  values_checked: 0,
+  values_not_checked: null,
+  verifiers: [],
+  worst_claims: [],
 }
 
 function summarise(run: Run, claims: readonly ClaimInEffect[], overrides: Overrides) {
@@ -106,8 +119,15 @@ function summarise(run: Run, claims: readonly ClaimInEffect[], overrides: Overri
   const overridden = claims.filter(({ digest }) => overrides.has(digest)).length
   const worst = findWorstClaims(claims, overrides, maxWorstClaims)
   return {
-    ...{ run_id: run.id, trust_score, interval, coverage, counts, claims_total, overridden },
-    ...{ values_checked, values_not_checked },
+    run_id: run.id,
+    trust_score,
+    interval,
+    coverage,
+    counts,
+    claims_total,
+    overridden,
+    values_checked,
+    values_not_checked,
     trust_score_with_overrides:
       overridden === 0 ? trust_score : scoreWithOverrides(claims, overrides, calibrationsOf(run)),
     verifiers: [...countByVerifier(claims)].map(([name, counts]) => ({ name, counts })),
@@ -118,7 +138,11 @@ function summarise(run: Run, claims: readonly ClaimInEffect[], overrides: Overri
 function toWorstClaim(claim: ClaimInEffect, overrides: Overrides): z.input<typeof worstClaim> {
   const { id: claim_id, text, starts_at, ends_at, verdict, probability } = claim
   return {
-    ...{ claim_id, text, probability, at: [starts_at, ends_at], note: noteOf(claim) },
+    claim_id,
+    text,
+    probability,
+    at: [starts_at, ends_at],
+    note: noteOf(claim),
     verdict: verdictSchema.parse(verdict),
     effective_verdict: effectiveVerdict(claim, overrides),
   }

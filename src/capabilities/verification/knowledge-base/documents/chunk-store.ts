@@ -27,8 +27,14 @@ export async function insertVersion(
   await transaction
     .insertInto('kb_document_versions')
     .values({
-      ...{ document_id, version, format, digest, bytes },
-      ...{ source: content, created_at: now, created_by: by },
+      document_id,
+      version,
+      format,
+      digest,
+      bytes,
+      source: content,
+      created_at: now,
+      created_by: by,
     })
     .execute()
   for (const batch of indexed.batches) {

@@ -63,7 +63,10 @@ export function indexText({ format, title, content, chunks_max }: TextToIndex): 
         position: from + at,
         text: storable(chunk.text),
         context: storable(chunk.context),
-        ...{ starts_at, ends_at, digest: chunk.digest, terms: length },
+        starts_at,
+        ends_at,
+        digest: chunk.digest,
+        terms: length,
         words: Object.fromEntries(toPostings(counts)),
       }
     })

@@ -1,7 +1,5 @@
-import type { LedgerSums } from '../../storage/index.ts'
 import type { Evidence } from '../incident-view.ts'
 import type { Rule } from '../rules/rule.ts'
-import { toInstant } from '../store/incident-row.ts'
 
 /**
  * The items that a ledger rule has counted, by outcome and reason, of requests since `from_ms`: such as
@@ -22,8 +20,11 @@ export function cursorStart(now_ms: number): number {
   return Math.floor((now_ms - counted_ms) / hour_ms) * hour_ms
 }
 
+/** The items of a path by reason. */
+type LostItems = { rejected: Record<string, number>; lost: Record<string, number> }
+
 /** Returns the items by outcome and reason. */
-export function countsOf(sums: readonly LedgerSums[]): Record<string, number> {
+export function countsOf(sums: readonly LostItems[]): Record<string, number> {
   const counts: Record<string, number> = {}
   for (const { rejected, lost } of sums) {
     for (const [outcome, reasons] of Object.entries({ rejected, lost })) {
@@ -43,6 +44,7 @@ export function ledgerMatches(
   { counts, now_ms }: { counts: Readonly<Record<string, number>>; now_ms: number },
 ): { times_ms: number[]; evidence: Evidence[] } {
   const types = event?.match.types
+  const at = new Date(now_ms).toISOString()
   const evidence: Evidence[] = []
   let matches = 0
   for (const [key, items] of Object.entries(counts)) {
@@ -53,7 +55,7 @@ export function ledgerMatches(
     if (more <= 0 || !isMatch) continue
     matches += more
     const summary = `${more} items ${outcome}: ${reason}`
-    evidence.push({ kind: 'ledger', type: outcome, summary, value: more, at: toInstant(now_ms) })
+    evidence.push({ kind: 'ledger', type: outcome, summary, value: more, at })
   }
   const times_ms = Array.from({ length: Math.min(matches, matches_max) }, () => now_ms)
   return { times_ms, evidence }
