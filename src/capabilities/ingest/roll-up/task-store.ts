@@ -1,4 +1,9 @@
-import { sql, type TaskTables, type Transaction } from '../../../platform/relational/index.ts'
+import {
+  prepared,
+  sql,
+  type TaskTables,
+  type Transaction,
+} from '../../../platform/relational/index.ts'
 import { fingerprints_max, type TaskRollup } from '../../storage/index.ts'
 import { assignments, definitions, names } from './columns.ts'
 import { saturate, saturatingSum, taskSums } from './saturate.ts'
@@ -49,7 +54,7 @@ export async function putTasks(trx: Trx, tasks: readonly TaskToPut[]): Promise<L
     where not exists (
       select from put where (put.project_id, put.task_id) = (given.project_id, given.task_id)
     )
-  `.execute(trx)
+  `.execute(prepared(trx, 'put_tasks'))
   return rows.length === 0 ? [] : lockTasks(trx, rows)
 }
 
@@ -63,7 +68,7 @@ export async function lockTasks(
     from tasks join json_to_recordset(${JSON.stringify(keys)}::json)
       as given (project_id uuid, task_id text) using (project_id, task_id)
     order by project_id, task_id for update of tasks
-  `.execute(trx)
+  `.execute(prepared(trx, 'lock_tasks'))
   return rows
 }
 
@@ -95,7 +100,7 @@ export async function writeTasks(trx: Trx, tasks: readonly TaskUpdate[]): Promis
     update tasks set ${assignments('tasks', taskColumns)}, updated_at = now()
     from ${givenTasks(tasks)}
     where tasks.project_id = given.project_id and tasks.task_id = given.task_id
-  `.execute(trx)
+  `.execute(prepared(trx, 'write_tasks'))
 }
 
 /** An event that a call caused; `at` is ISO 8601. */

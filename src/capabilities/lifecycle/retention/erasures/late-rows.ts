@@ -1,4 +1,9 @@
-import { type Kysely, type RetentionTables, sql } from '../../../../platform/relational/index.ts'
+import {
+  type Kysely,
+  prepared,
+  type RetentionTables,
+  sql,
+} from '../../../../platform/relational/index.ts'
 import type { ErasedRows, ErasedTrace } from '../../../ingest/index.ts'
 import { userDigest } from './receipt.ts'
 
@@ -25,7 +30,7 @@ export function openLateErasure({ db }: { db: Kysely<RetentionTables> }): Erased
           select from erasures where erasures.project_id = erased_traces.project_id
             and erasures.user_id_digest = erased_traces.user_id_digest
             and (ended_at is null or ended_at > now() - ${lateRowsDays} * interval '1 day'))
-        group by project_id, trace_id, key`.execute(db)
+        group by project_id, trace_id, key`.execute(prepared(db, 'erased_traces_among'))
       return rows.map(toTrace)
     },
   }
