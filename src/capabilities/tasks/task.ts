@@ -205,6 +205,10 @@ export const taskSchema = z
     ...callSumFields,
     environment: z.string().nullable().describe('Environment of its latest call.'),
     release: z.string().nullable().describe('Release of its latest call.'),
+    cluster_name: z
+      .string()
+      .nullable()
+      .describe('Kubernetes cluster of its latest span that names one: `k8s.cluster.name`.'),
     ended_by: z
       .string()
       .nullable()
@@ -265,6 +269,7 @@ export function taskFrom(
     ...callSumsFrom(row),
     environment: row.environment,
     release: row.release,
+    cluster_name: row.cluster_name,
     ended_by: row.ended_by,
     end_note: row.end_note,
     ...trustFrom(row),

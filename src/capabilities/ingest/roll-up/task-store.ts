@@ -132,6 +132,7 @@ const taskColumns = {
   conversation_id: 'uuid',
   environment: 'text',
   release: 'text',
+  cluster_name: 'text',
   implicit: 'boolean',
   state: 'text',
   ended_at: 'timestamptz',
@@ -181,7 +182,7 @@ function taskText({
   const rollup = saturate(given)
   const start_ms = msFromNs(rollup.first_start)
   const end_ms = msFromNs(rollup.last_end)
-  return `{"project_id":"${project_id}","event_id":${textOrNull(event_id ?? '')},"task_id":${JSON.stringify(rollup.task_id)},"name":${JSON.stringify(rollup.name)},"user_id":${textOrNull(rollup.user_id)},"conversation_id":${textOrNull(rollup.conversation_id)},"environment":${textOrNull(rollup.environment)},"release":${textOrNull(rollup.release)},"implicit":${state.implicit},"state":"${state.state}","ended_at":${textOrNull(state.ended_at ?? '')},"ended_by":${textOrNull(state.ended_by ?? '')},"late_activity":${state.late_activity},"started_at":"${isoFromMs(start_ms)}","last_activity_at":"${isoFromMs(end_ms)}","duration_ms":${end_ms - start_ms},${sumsText(rollup)}}`
+  return `{"project_id":"${project_id}","event_id":${textOrNull(event_id ?? '')},"task_id":${JSON.stringify(rollup.task_id)},"name":${JSON.stringify(rollup.name)},"user_id":${textOrNull(rollup.user_id)},"conversation_id":${textOrNull(rollup.conversation_id)},"environment":${textOrNull(rollup.environment)},"release":${textOrNull(rollup.release)},"cluster_name":${textOrNull(rollup.cluster_name)},"implicit":${state.implicit},"state":"${state.state}","ended_at":${textOrNull(state.ended_at ?? '')},"ended_by":${textOrNull(state.ended_by ?? '')},"late_activity":${state.late_activity},"started_at":"${isoFromMs(start_ms)}","last_activity_at":"${isoFromMs(end_ms)}","duration_ms":${end_ms - start_ms},${sumsText(rollup)}}`
 }
 
 function sumsText(rollup: TaskRollup): string {
@@ -217,13 +218,14 @@ const isSurelyNew = `
     and coalesce(excluded.user_id = tasks.user_id, true)
     and coalesce(excluded.conversation_id = tasks.conversation_id, true)
     and coalesce(excluded.environment = tasks.environment, true)
-    and coalesce(excluded.release = tasks.release, true)))`
+    and coalesce(excluded.release = tasks.release, true)
+    and coalesce(excluded.cluster_name = tasks.cluster_name, true)))`
 
 const isBothImplicit = '(tasks.implicit and excluded.implicit)'
 
 const sums = taskSums.map(saturatingSum)
 
-const latest = ['user_id', 'conversation_id', 'environment', 'release'].map(
+const latest = ['user_id', 'conversation_id', 'environment', 'release', 'cluster_name'].map(
   (column) => `${column} = coalesce(excluded.${column}, tasks.${column})`,
 )
 

@@ -35,18 +35,39 @@ export type ObservationHead = Pick<
   | 'price_partial'
   | 'response_id'
   | 'counted_with'
->
+> & {
+  /** The Kubernetes cluster that its span names; none or empty for others. */
+  cluster_name?: string
+}
+
+/** Attribute of the cluster of a span. */
+const clusterAttribute = 'resource.k8s.cluster.name'
 
 /** One reader, with its cache of words, for all rows: reading is synchronous. */
 const reader = new ByteReader()
 
 /**
- * Reads the head of the observation encoded at `at`, without the columns after it. `cost_usd` has
- * nine digits after the point. Throws MalformedRow.
+ * Reads the head of the observation encoded at `at`. `cost_usd` has nine digits after the point.
+ * Throws MalformedRow.
  */
 export function readObservationHead(bytes: Buffer, at: number): ObservationHead {
   reader.moveTo(bytes, at)
-  return headFrom(reader)
+  const head = headFrom(reader)
+  skipToAttributes(reader)
+  return { ...head, cluster_name: reader.valueOf(clusterAttribute) }
+}
+
+/** Passes the columns between the head and the attributes, which are most of the bytes. */
+function skipToAttributes(from: ByteReader): void {
+  usageFrom(from)
+  factsFrom(from)
+  skipStrings(from, 2)
+  skipStrings(from, 3 * from.varint())
+  skipStrings(from, 2 * from.varint())
+}
+
+function skipStrings(from: ByteReader, count: number): void {
+  for (let left = count; left > 0; left--) from.skipString()
 }
 
 /** Returns the end of the columns of roll-ups before format 2. Throws MalformedRow. */
@@ -76,7 +97,7 @@ export function readObservation(bytes: Buffer): Observation {
   return row
 }
 
-function headFrom(from: ByteReader): ObservationHead {
+function headFrom(from: ByteReader): Omit<ObservationHead, 'cluster_name'> {
   const first = firstHeadFrom(from)
   return {
     ...first,
@@ -88,7 +109,7 @@ function headFrom(from: ByteReader): ObservationHead {
 
 function firstHeadFrom(
   from: ByteReader,
-): Omit<ObservationHead, 'price_partial' | 'response_id' | 'counted_with'> {
+): Omit<ObservationHead, 'price_partial' | 'response_id' | 'counted_with' | 'cluster_name'> {
   return {
     project_id: from.uuid(),
     trace_id: from.uuid(),

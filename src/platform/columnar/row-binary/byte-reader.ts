@@ -137,6 +137,16 @@ export class ByteReader {
     this.advance(this.varint())
   }
 
+  /** Passes a map of strings, and returns the value of a key of it; '' without one. */
+  valueOf(key: string): string {
+    let value = ''
+    for (let left = this.varint(); left > 0; left--) {
+      if (this.word() === key) value = this.string()
+      else this.skipString()
+    }
+    return value
+  }
+
   /** Reads a map of strings. Of two equal keys, the later one wins. */
   record(): Record<string, string> {
     const entries: [string, string][] = []

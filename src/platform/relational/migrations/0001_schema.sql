@@ -712,6 +712,8 @@ create table tasks (
   providers text[] not null default '{}',
   environment text,
   release text,
+  -- Kubernetes cluster of its latest span that names one: `k8s.cluster.name`.
+  cluster_name text,
   updated_at timestamptz(3) not null default now(),
   -- Start of the last call. This column and `counted` are written with every roll-up (decision
   -- 18): no index may name them.
