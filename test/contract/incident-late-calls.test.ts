@@ -210,10 +210,9 @@ describe('the sums of minutes', () => {
   }
   /** Stores the call with a start and an end, in minutes. */
   const send = (project_id: string, [start, end]: [number, number], stored_ms = Date.now()) => {
-    const [start_time, end_time] = [start, end].map(
-      (minutes) => BigInt(recent_ms + minutes * minute_ms - 1) * 1_000_000n,
-    )
-    const row = observationOf({ project_id, observation_id: 'one', start_time, end_time })
+    const at = (minutes: number) => BigInt(recent_ms + minutes * minute_ms - 1) * 1_000_000n
+    const times = { start_time: at(start), end_time: at(end) }
+    const row = observationOf({ project_id, observation_id: 'one', ...times })
     return insert({ ...row, message_id: newId(), stored_ms })
   }
 
