@@ -41,7 +41,7 @@ export type ObservationHead = Pick<
 }
 
 /** Attribute of the cluster of a span. */
-const clusterAttribute = 'resource.k8s.cluster.name'
+const clusterAttribute = Buffer.from('resource.k8s.cluster.name')
 
 /** One reader, with its cache of words, for all rows: reading is synchronous. */
 const reader = new ByteReader()
@@ -54,20 +54,34 @@ export function readObservationHead(bytes: Buffer, at: number): ObservationHead 
   reader.moveTo(bytes, at)
   const head = headFrom(reader)
   skipToAttributes(reader)
-  return { ...head, cluster_name: reader.valueOf(clusterAttribute) }
+  head.cluster_name = reader.valueOf(clusterAttribute)
+  return head
 }
 
 /** Passes the columns between the head and the attributes, which are most of the bytes. */
 function skipToAttributes(from: ByteReader): void {
-  usageFrom(from)
-  factsFrom(from)
-  skipStrings(from, 2)
-  skipStrings(from, 3 * from.varint())
-  skipStrings(from, 2 * from.varint())
+  for (let left = from.varint(); left > 0; left--) {
+    from.skipStrings(1)
+    from.skip(8)
+  }
+  from.skipStrings(1)
+  skipNullable(from)
+  skipNullable(from)
+  from.skipStrings(1)
+  from.skip(4)
+  from.skipStrings(10)
+  from.skip(1)
+  from.skipStrings(3)
+  skipNullable(from)
+  from.skip(16)
+  from.skipStrings(3)
+  from.skipStrings(3 * from.varint())
+  from.skipStrings(2 * from.varint())
 }
 
-function skipStrings(from: ByteReader, count: number): void {
-  for (let left = count; left > 0; left--) from.skipString()
+/** Passes a nullable value of 8 bytes. */
+function skipNullable(from: ByteReader): void {
+  if (!from.bool()) from.skip(8)
 }
 
 /** Returns the end of the columns of roll-ups before format 2. Throws MalformedRow. */
@@ -97,7 +111,7 @@ export function readObservation(bytes: Buffer): Observation {
   return row
 }
 
-function headFrom(from: ByteReader): Omit<ObservationHead, 'cluster_name'> {
+function headFrom(from: ByteReader): ObservationHead {
   const first = firstHeadFrom(from)
   return {
     ...first,
