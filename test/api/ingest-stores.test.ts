@@ -9,6 +9,7 @@ import {
   openClickHouseRecordStore,
   openClickHouseStore,
 } from '../../src/capabilities/storage/index.ts'
+import { findTasks } from '../../src/capabilities/tasks/list-store.ts'
 import { nanoDollarsFrom } from '../../src/kernel/dollars.ts'
 import { conversationIdFrom } from '../../src/kernel/ids.ts'
 import type { Observation } from '../../src/model/observation.ts'
@@ -191,6 +192,7 @@ const observation = fc.record({
   user_id: pick(['', 'u', 'v']),
   environment: pick(['', 'e', 'f']),
   release: pick(['', '1', '2']),
+  cluster_name: pick(['', 'eu-1', 'us-1']),
   provider: pick(['', 'openai', 'gemini']),
   model: pick(['', 'm', 'n']),
   model_requested: pick(['', 'o']),
@@ -208,14 +210,23 @@ test("a roll-up computed from rows equals the store's", async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(observation, { minLength: 1, maxLength: 12 }), async (given) => {
       const project_id = randomUUID()
-      const rows = given.map(({ start, lasts, ...row }) => {
+      const rows = given.map(({ start, lasts, cluster_name, ...row }) => {
         const start_time = BigInt(start_ms + start) * 1_000_000n
         const end_time = start_time + BigInt(lasts) * 1_000_000n
-        return observationOf({ ...row, project_id, task_id: 't', start_time, end_time })
+        const attributes = cluster_name && { 'resource.k8s.cluster.name': cluster_name }
+        const more = {
+          project_id,
+          task_id: 't',
+          start_time,
+          end_time,
+          attributes: attributes || {},
+        }
+        return { ...observationOf({ ...row, ...more }), cluster_name }
       })
       // The store keeps the version of the later insert; within one insert none is later.
       const unique = [...new Map(rows.map((row) => [identityOf(row), row])).values()]
-      await store.insert(unique, { token: project_id })
+      const observations = unique.map(({ cluster_name, ...row }): Observation => row)
+      await store.insert(observations, { token: project_id })
       const hints = [{ task_id: 't', from: 0n }]
       const [stored] = await store.taskRollups(project_id, hints)
       const [touched] = collectTouched(unique).tasks
@@ -258,6 +269,41 @@ test("rows of a frame are stored unchanged; the edge's refusals take precedence"
       rejected: { invalid_trace_id: 1, too_large: 2 },
     },
   ])
+})
+
+test('tasks of one name in two clusters differ by the cluster of their spans', async () => {
+  await using bench = await openIngestBench({ store, url })
+  const project_id = randomUUID()
+  const clusters = { eu: 'eu-1', us: 'us-1', none: undefined }
+  const send = async (message_id: string, clusterOf: (task_id: string) => string | undefined) => {
+    const rows = Object.keys(clusters).map((task_id) => {
+      const name = clusterOf(task_id)
+      const attributes: Record<string, string> =
+        name === undefined ? {} : { 'resource.k8s.cluster.name': name }
+      const observation_id = `${task_id}-${message_id}`
+      const ids = { project_id, trace_id: randomUUID(), observation_id, task_id }
+      return observationRow({ ...ids, task_name: 'refund', attributes })
+    })
+    const requests = [{ ingest_request_id: randomUUID(), rows }]
+    const data = rowFrame({ project_id, message_id, requests })
+    await bench.queue.publish({ id: message_id, subject: `ingest.${project_id}`, data })
+    await bench.settled()
+  }
+  const tasksIn = async (cluster_name: string) => {
+    const page = { sort: 'started_at', order: 'asc', after: undefined, limit: 10 } as const
+    const tasks = await findTasks(bench.db, project_id, { name: 'refund', cluster_name }, page)
+    return tasks.map((task) => [task.task_id, task.cluster_name, task.calls])
+  }
+  await bench.startWorker()
+  await send('first', (task_id) => clusters[task_id as keyof typeof clusters])
+  expect(await tasksIn('eu-1')).toEqual([['eu', 'eu-1', 1]])
+  expect(await tasksIn('us-1')).toEqual([['us', 'us-1', 1]])
+  // A call without a cluster, such as a record of the proxy, says nothing about it.
+  await send('second', () => undefined)
+  await send('second', () => undefined)
+  expect(await tasksIn('eu-1')).toEqual([['eu', 'eu-1', 2]])
+  expect(await tasksIn('us-1')).toEqual([['us', 'us-1', 2]])
+  expect(await tasksIn('eu')).toEqual([])
 })
 
 test('the later version of a batch counts', () => {

@@ -68,6 +68,7 @@ test('calls become observations, a task and a conversation; the queue is empty t
     providers: ['openai'],
     environment: 'test',
     release: null,
+    cluster_name: null,
   })
   const conversations = await bench.db
     .selectFrom('conversations')

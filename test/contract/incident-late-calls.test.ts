@@ -12,6 +12,7 @@ import {
 } from '../../src/capabilities/incidents/signals/minutes.ts'
 import { openSignals } from '../../src/capabilities/incidents/signals/open-signals.ts'
 import { newId } from '../../src/kernel/ids.ts'
+import { mergeParts, setMerges } from '../support/clickhouse.ts'
 import { insertStored } from '../support/incidents/insert-stored.ts'
 import { end_ms, type StoredObservation } from '../support/incidents/signal-data.ts'
 import { openSignalStores, type SignalStores } from '../support/incidents/signal-stores.ts'
@@ -184,13 +185,13 @@ test('a call with an end in the future counts when it becomes known', async () =
   expect(await slotsWithCalls(project_id, end_ms - hour_ms)).toEqual([[0, 1]])
 })
 
-test('the sums of minutes follow a call that is sent again with another end', async () => {
+describe('the sums of minutes', () => {
   // A row that is stored minutes after its end counts when it is stored, so the end is of now.
   const recent_ms = Math.floor(Date.now() / minute_ms) * minute_ms - 3 * minute_ms
-  const project_id = newId()
-  const signal = new AbortController().signal
-  const settings = { ...refreshDefaults, signal }
-  const refresh = () => refreshMinutes(stores.columnar, project_id, settings)
+  const refresh = (project_id: string) => {
+    const settings = { ...refreshDefaults, signal: new AbortController().signal }
+    return refreshMinutes(stores.columnar, project_id, settings)
+  }
   const rule = ruleOf({
     burn_rate: {
       ...{ signal: 'error_rate', objective: 0.9 },
@@ -200,28 +201,44 @@ test('the sums of minutes follow a call that is sent again with another end', as
   const slots = [-20, -1].map((minutes) => ({
     ...{ rule_id: 'r', rule, end_ms: recent_ms + minutes * minute_ms },
   }))
-  const totals = async () => {
+  const totals = async (project_id: string) => {
     const measured = await openSignals(stores.options).measure({ project_id, slots, lag_ms: 0 })
     return measured.map((one) => {
       const sample = 'error' in one ? undefined : (one.groups[0]?.sample ?? one.empty)
       return sample?.kind === 'burn_rate' ? sample.tiers[0]?.short.total : undefined
     })
   }
-  const start_time = BigInt(recent_ms - 30 * minute_ms) * 1_000_000n
-  const sent = (minutes: number) => {
-    const end_time = BigInt(recent_ms + minutes * minute_ms - 1) * 1_000_000n
-    const stored_ms = Date.now()
-    const row = observationOf({ project_id, observation_id: 'one', start_time, end_time })
+  /** Stores the call with a start and an end, in minutes. */
+  const send = (project_id: string, [start, end]: [number, number], stored_ms = Date.now()) => {
+    const at = (minutes: number) => BigInt(recent_ms + minutes * minute_ms - 1) * 1_000_000n
+    const times = { start_time: at(start), end_time: at(end) }
+    const row = observationOf({ project_id, observation_id: 'one', ...times })
     return insert({ ...row, message_id: newId(), stored_ms })
   }
-  await insert(callOf(project_id, { ended_ms: recent_ms - 300 * minute_ms, length_ms: 1 }))
-  const first = BigInt(recent_ms - 20 * minute_ms - 1) * 1_000_000n
-  const row = observationOf({ project_id, observation_id: 'one', start_time, end_time: first })
-  await insert({ ...row, stored_ms: recent_ms - 20 * minute_ms })
-  // The sums are complete up to five minutes ago.
-  expect(await refresh()).toBe(2)
-  expect(await totals()).toEqual([1, 0])
-  await sent(-1)
-  await refresh()
-  expect(await totals()).toEqual([0, 1])
+
+  test('follow a call that is sent again with another end', async () => {
+    const project_id = newId()
+    await insert(callOf(project_id, { ended_ms: recent_ms - 300 * minute_ms, length_ms: 1 }))
+    await send(project_id, [-30, -20], recent_ms - 20 * minute_ms)
+    // The sums are complete up to five minutes ago. Each call has the minutes of its start and end.
+    expect(await refresh(project_id)).toBe(4)
+    expect(await totals(project_id)).toEqual([1, 0])
+    await send(project_id, [-30, -1])
+    await refresh(project_id)
+    expect(await totals(project_id)).toEqual([0, 1])
+  })
+
+  test('follow a call that was sent when it began, also after its versions were merged', async () => {
+    const project_id = newId()
+    await insert(callOf(project_id, { ended_ms: recent_ms - 300 * minute_ms, length_ms: 1 }))
+    await send(project_id, [-20, -20], recent_ms - 20 * minute_ms)
+    await refresh(project_id)
+    expect(await totals(project_id)).toEqual([1, 0])
+    await send(project_id, [-20, -1])
+    await setMerges(stores.columnar, 'observations', 'START')
+    await mergeParts(stores.columnar, 'observations')
+    await setMerges(stores.columnar, 'observations', 'STOP')
+    await refresh(project_id)
+    expect(await totals(project_id)).toEqual([0, 1])
+  })
 })

@@ -7,6 +7,7 @@ import {
   type HotTables,
   migrateRelational,
   openRelational,
+  prepared,
   readBounded,
   sql,
 } from '../../src/platform/relational/index.ts'
@@ -75,6 +76,20 @@ describe.each([
       expect(rows).toEqual([{ project: project_id, role: 'looptrace_app' }])
       expect({ ...left[0], project: left[0].project ?? '' }).toEqual({ project: '', role: login })
     }
+  })
+
+  test('a statement that sessions keep is not kept, and runs in any session', async () => {
+    await using store = open<unknown>(pooler.url)
+    const double = (db: typeof store.db, of: number) =>
+      sql<{ result: number }>`select ${of}::int * 2 as result`.execute(prepared(db, 'double'))
+    const work = Array.from({ length: 200 }, async (_, at) => {
+      const run = () =>
+        at % 2 === 0
+          ? double(store.db, at)
+          : store.db.transaction().execute((trx) => double(trx, at))
+      expect((await runInProject(newId(), run)).rows).toEqual([{ result: 2 * at }])
+    })
+    await Promise.all(work)
   })
 
   test('the server ends a statement over the time limit, alone and in a transaction', async () => {

@@ -34,7 +34,7 @@ function skip(reader: ByteReader, type: string): void {
     if (!reader.bool()) skip(reader, nullable)
   } else if (type.startsWith('Map(')) repeat(reader, 2)
   else if (type.startsWith('Array(Tuple(')) repeat(reader, type.split(',').length)
-  else reader.skipString()
+  else reader.skipStrings(1)
 }
 
 const fixedSizes = new Map([
@@ -52,5 +52,5 @@ function pass(reader: ByteReader, size_bytes: number): void {
 }
 
 function repeat(reader: ByteReader, texts: number): void {
-  for (let left = reader.varint() * texts; left > 0; left--) reader.skipString()
+  for (let left = reader.varint() * texts; left > 0; left--) reader.skipStrings(1)
 }

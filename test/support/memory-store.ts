@@ -150,6 +150,7 @@ function taskRollup(task_id: string, rows: readonly Observation[]): TaskRollup {
     conversation_id: latest(rows, 'conversation_id'),
     environment: latest(rows, 'environment'),
     release: latest(rows, 'release'),
+    cluster_name: '',
     implicit: rows.every((row) => row.task_implicit),
     last_start: rows.map((row) => row.start_time).toSorted((a, b) => (a < b ? 1 : -1))[0] ?? 0n,
     fingerprints: rows.map((row) => fingerprintOf(row.trace_id, row.observation_id)),

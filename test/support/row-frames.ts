@@ -31,7 +31,8 @@ export type FrameRequest = {
 
 /** An observation in a frame. */
 export function observationRow(given: Partial<Observation> & { project_id: string }): FrameRow {
-  const draft = { ...observationOf(given), attributes: [], metadata: [] }
+  const { attributes, ...row } = observationOf(given)
+  const draft = { ...row, attributes: Object.entries(attributes).flat(), metadata: [] }
   return { kind: 'observations', write: (out, id) => rowWriters.observations(out, draft, id) }
 }
 

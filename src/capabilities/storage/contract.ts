@@ -242,6 +242,7 @@ export type TaskRollup = CallSums &
     conversation_id: string
     environment: string
     release: string
+    cluster_name: string
     /** Whether no observation of the task had an X-Task-ID. */
     implicit: boolean
     /** Start of the last observation. */

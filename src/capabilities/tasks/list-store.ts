@@ -22,6 +22,7 @@ export type TaskFilter = {
   model?: string | undefined
   environment?: string | undefined
   release?: string | undefined
+  cluster_name?: string | undefined
   implicit?: boolean | undefined
   has_errors?: boolean | undefined
   /** Decimal USD. */
@@ -180,6 +181,7 @@ function conditionsOf(
     equal('conversation_id', filter.conversation_id),
     equal('environment', filter.environment),
     equal('release', filter.release),
+    equal('cluster_name', filter.cluster_name),
     equal('implicit', filter.implicit),
     stalled && sql<boolean>`${isStalled(stalled.idle_since)} = ${stalled.is}`,
     model === undefined ? undefined : sql<boolean>`tasks.models @> array[${model}]::text[]`,

@@ -195,9 +195,7 @@ export const taskSchema = z
     late_activity: z.boolean().describe('Whether a call came in after the task had ended.'),
     implicit: z
       .boolean()
-      .describe(
-        'Whether its calls have no X-Task-ID: the task is a trace, or was found by `task_rule`.',
-      ),
+      .describe('Whether its calls have no X-Task-ID: it is a trace, or found by `task_rule`.'),
     started_at: instantSchema.describe('Start of the first call.'),
     ended_at: instantSchema.nullable().describe('Time when it was completed or failed.'),
     last_activity_at: instantSchema.describe('End of the last call.'),
@@ -205,6 +203,7 @@ export const taskSchema = z
     ...callSumFields,
     environment: z.string().nullable().describe('Environment of its latest call.'),
     release: z.string().nullable().describe('Release of its latest call.'),
+    cluster_name: z.string().nullable().describe('`k8s.cluster.name` of its latest span with one.'),
     ended_by: z
       .string()
       .nullable()
@@ -265,6 +264,7 @@ export function taskFrom(
     ...callSumsFrom(row),
     environment: row.environment,
     release: row.release,
+    cluster_name: row.cluster_name,
     ended_by: row.ended_by,
     end_note: row.end_note,
     ...trustFrom(row),

@@ -95,6 +95,7 @@ const querySchema = z.strictObject({
   model: textParameter('Only tasks in which this model answered.'),
   environment: textParameter('Only tasks of this environment.'),
   release: textParameter('Only tasks of this release.'),
+  cluster_name: textParameter('Only tasks of this Kubernetes cluster: `k8s.cluster.name`.'),
   implicit: flagParameter('`false`: only tasks with an X-Task-ID. `true`: only those without.'),
   has_errors: flagParameter('Only tasks with a failed call, or only those without.'),
   cost_usd_min: dollarsParameter(

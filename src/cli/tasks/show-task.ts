@@ -114,6 +114,7 @@ function headerLines(task: TaskReply, io: CommandIo): string[] {
     ['user', task.user_id],
     ['environment', task.environment],
     ['release', task.release],
+    ['cluster', task.cluster_name],
     ['note', task.end_note],
   ].filter((fact): fact is [string, string] => fact[1] !== null && fact[1] !== '')
   return [

@@ -14,6 +14,7 @@ export const taskFilters = {
   model: { value: '<model>', about: 'Model that answered.' },
   environment: { value: '<name>', about: 'Environment.' },
   release: { value: '<name>', about: 'Release.' },
+  'cluster-name': { value: '<name>', about: 'Kubernetes cluster.' },
   implicit: { value: '<bool>', choices: yesOrNo, about: 'Whether calls have no X-Task-ID.' },
   'has-errors': { value: '<bool>', choices: yesOrNo, about: 'Whether a call failed.' },
   'severity-min': {

@@ -21,6 +21,7 @@ function taskWith(text: string): ShownTask {
     ...{ started_at: '2026-11-29T07:40:00Z', last_activity_at: '2026-11-29T07:40:09Z' },
     ...{ duration_ms: 9_000, calls: 4, errors: 1, tokens: { total: 1_400 }, cost_usd: '0.02' },
     ...{ unpriced_calls: 0, models: [text], environment: text, release: text, end_note: text },
+    ...{ cluster_name: text },
     verdict: {
       ...{ summary: text, worst_severity: 'high', recovered: 0, wasted_tokens: 700 },
       ...{ wasted_cost_usd: '0.01', detected_at: '2026-11-29T07:41:00Z' },

@@ -33,6 +33,7 @@ export const taskReply = z.object({
   models: z.array(text),
   environment: text.nullable(),
   release: text.nullable(),
+  cluster_name: text.nullable(),
   end_note: text.nullable(),
   verdict: verdict.nullable(),
 })

@@ -101,7 +101,7 @@ export function openCircuitBreaker(options: BreakerOptions): CircuitBreaker {
 export function columnarMeters(metrics: Metrics) {
   const answers = metrics.gauge({
     name: 'looptrace_clickhouse_answers',
-    help: 'Whether ClickHouse answers: 0 while reads are refused because it does not, else 1.',
+    help: 'Whether ClickHouse answers: 0 while reads are refused because it left probes unanswered, else 1. Only a slow read causes a probe, so the value is 1 before the first read, and for a server that answers probes and hangs in reads.',
   })
   answers.set(1)
   const refused = metrics.counter({

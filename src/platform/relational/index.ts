@@ -33,6 +33,7 @@ export {
   relationalSchemaStatus,
 } from './migrate-relational.ts'
 export { openRelational, type Relational, type RelationalOptions } from './open-relational.ts'
+export { prepared } from './prepared.ts'
 export { ReadOverTime, readBounded } from './read-bounded.ts'
 export { storableJson, storableText } from './storable.ts'
 export type { ArchiveTables } from './tables/archive-tables.ts'

@@ -6,6 +6,8 @@ export type Statement = {
   values?: readonly unknown[] | undefined
   /** Time after which the client gives up. */
   query_timeout?: number | undefined
+  /** Name under which the session keeps the statement, so that it is parsed and planned once. */
+  name?: string | undefined
 }
 
 /** Statements that are sent in one round trip. */
@@ -20,7 +22,7 @@ export type Pipeline = {
 export type SideStatement = {
   text: string
   values?: readonly (string | number | Buffer | null)[]
-  /** Name under which the session keeps the statement, so that it is parsed once. */
+  /** As that of a `Statement`. */
   name?: string | undefined
 }
 
@@ -43,11 +45,12 @@ export function runPipeline(client: pg.ClientBase, pipeline: Pipeline): Promise<
 
 type Callback = (error: Error | null, result: pg.QueryResult) => void
 type CommandMessage = { text: string }
+type BindMessage = { statement: string; values: readonly unknown[] }
 type ServerConnection = {
   /** Texts of the statements that the session keeps, by name. */
   readonly parsedStatements: Record<string, string>
   parse(message: { text: string; name: string }): void
-  bind(message: { statement: string; values: readonly unknown[] }): void
+  bind(message: BindMessage): void
   execute(message: { portal: string; rows: number }): void
   close(message: { type: 'S'; name: string }): void
   sync(): void
@@ -74,6 +77,7 @@ const ProtocolQuery = pg.Query as unknown as new (
  */
 class PipelinedQuery extends ProtocolQuery {
   readonly #before: readonly SideStatement[]
+  readonly #own: Pick<Statement, 'text' | 'name'>
   readonly #after: SideStatement | undefined
   readonly query_timeout: number | undefined
   rows_after = 0
@@ -82,8 +86,10 @@ class PipelinedQuery extends ProtocolQuery {
 
   constructor({ before = [], statement, after }: Pipeline, callback: Callback) {
     const { text, values = [], query_timeout } = statement
+    // pg would take a named statement for parsed when one that is sent before it is.
     super({ text, values, queryMode: 'extended' }, undefined, callback)
     this.#before = before
+    this.#own = statement
     this.#after = after
     this.query_timeout = query_timeout
   }
@@ -93,6 +99,9 @@ class PipelinedQuery extends ProtocolQuery {
     // A value that cannot be written fails before it is sent. Then nothing may follow.
     let isSent = false
     const own: ServerConnection = Object.assign(Object.create(connection), {
+      parse: () => parse(connection, this.#own),
+      bind: (message: BindMessage) =>
+        connection.bind({ ...message, statement: this.#own.name ?? '' }),
       execute: (message: { portal: string; rows: number }) => {
         isSent = true
         connection.execute(message)
@@ -112,21 +121,28 @@ class PipelinedQuery extends ProtocolQuery {
     const at = this.#completed - this.#before.length
     this.#completed += 1
     if (at === 0) super.handleCommandComplete(message, connection)
-    const side = at < 0 ? this.#before.at(at) : at > 0 ? this.#after : undefined
-    if (side?.name !== undefined) connection.parsedStatements[side.name] = side.text
+    const done = at < 0 ? this.#before.at(at) : at > 0 ? this.#after : this.#own
+    if (done?.name !== undefined) connection.parsedStatements[done.name] = done.text
     if (at > 0) this.rows_after = Number(/\d+$/.exec(message.text)?.[0] ?? 0)
   }
 
   #submit(connection: ServerConnection, statement: SideStatement): void {
-    const { name = '', text, values = [] } = statement
-    if (name === '' || connection.parsedStatements[name] !== text) {
-      // It may be there, from a query that failed after it was parsed.
-      if (name !== '') connection.close({ type: 'S', name })
-      connection.parse({ text, name })
-    }
+    const { name = '', values = [] } = statement
+    parse(connection, statement)
     connection.bind({ statement: name, values: values.map((value) => toParameter(value)) })
     connection.execute({ portal: '', rows: 0 })
   }
+}
+
+/** Parses a statement, unless the session keeps it. */
+function parse(
+  connection: ServerConnection,
+  { name = '', text }: Pick<Statement, 'text' | 'name'>,
+): void {
+  if (name !== '' && connection.parsedStatements[name] === text) return
+  // It may be there, from a query that failed after it was parsed.
+  if (name !== '') connection.close({ type: 'S', name })
+  connection.parse({ text, name })
 }
 
 const toParameter = (value: string | number | Buffer | null) =>

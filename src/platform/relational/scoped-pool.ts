@@ -116,7 +116,7 @@ function scopeClient(
   /** The `begin` of a transaction that has run no statement. */
   let unsent: SideStatement | null = null
   /** Takes the name from a statement that the session cannot keep. */
-  const keep = (statement: SideStatement): SideStatement =>
+  const keep = <Kind extends Statement | SideStatement>(statement: Kind): Kind =>
     isDirect ? statement : { ...statement, name: undefined }
   const takeUnsent = () => {
     const taken = unsent === null ? [] : [unsent]
@@ -140,13 +140,14 @@ function scopeClient(
     return [...takeUnsent(), keep(preludeOf(scope, role, timeout_ms))]
   }
   const run = async (
-    statement: Statement,
+    given: Statement,
     sides: { before?: SideStatement; after?: SideStatement } = {},
   ): Promise<PipelineResult> => {
+    const statement = keep(given)
     const before = await enter(demand(scopeOf(), statement))
     if (sides.before !== undefined) before.push(keep(sides.before))
     const after = sides.after && keep(sides.after)
-    if (before.length > 0 || after !== undefined) {
+    if (before.length > 0 || after !== undefined || statement.name !== undefined) {
       return runPipeline(client, { before, statement, after })
     }
     return { result: await client.query(toConfig(statement)), rows_after: 0 }

@@ -9,6 +9,7 @@ import type { ChangeHint } from '../../model/change-hint.ts'
 import { type AuditedCall, type CreatedRow, currentCall, isChange } from '../audit/index.ts'
 import type { NotesChanges, OnCommitted } from './committed-changes.ts'
 import type { Statement } from './pipelined-query.ts'
+import { statementName } from './prepared.ts'
 import type { ScopedClient, ScopedPool } from './scoped-pool.ts'
 import { asStoreProblem } from './unavailable.ts'
 
@@ -170,8 +171,8 @@ function changingCall(): AuditedCall | undefined {
   return call?.isChanging === true ? call : undefined
 }
 
-function toStatement({ sql, parameters }: CompiledQuery): Statement {
-  return { text: sql, values: parameters }
+function toStatement(query: CompiledQuery): Statement {
+  return { text: query.sql, values: query.parameters, name: statementName(query) }
 }
 
 const changes = new Set(['INSERT', 'UPDATE', 'DELETE', 'MERGE'])

@@ -100,6 +100,7 @@ function knownValues(rows: readonly Task[]): KnownValues {
     conversation: distinct(({ conversation }) => [conversation?.external_id ?? conversation?.id]),
     release: distinct(({ release }) => [release]),
     environment: distinct(({ environment }) => [environment]),
+    cluster: distinct(({ cluster_name }) => [cluster_name]),
     finding: distinct(({ verdict }) => [verdict?.root_cause?.type]),
   }
 }

@@ -1,4 +1,4 @@
-import { type Kysely, sql, type TaskTables } from '../../../platform/relational/index.ts'
+import { type Kysely, prepared, sql, type TaskTables } from '../../../platform/relational/index.ts'
 import type { DetectionDb } from '../ports.ts'
 
 /** Fields of a task's record that detection needs. */
@@ -143,7 +143,7 @@ export async function markDue(trx: Kysely<TaskTables>, tasks: readonly TaskKey[]
     insert into task_detections (project_id, task_id, touches, due_at)
     select project_id, task_id, 1, now() from ${keysTable(tasks)} order by project_id, task_id
     on conflict (project_id, task_id) do update set ${markColumns}
-  `.execute(trx)
+  `.execute(prepared(trx, 'mark_due'))
 }
 
 /** Marks those of these tasks that have been analysed before. Locks in key order. */
@@ -157,7 +157,7 @@ export async function markKnownDue(db: DetectionDb, tasks: readonly TaskKey[]): 
     )
     update task_detections set ${markColumns} from held
     where (task_detections.project_id, task_detections.task_id) = (held.project_id, held.task_id)
-  `.execute(db)
+  `.execute(prepared(db, 'mark_known_due'))
 }
 
 /**

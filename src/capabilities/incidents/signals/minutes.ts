@@ -99,7 +99,9 @@ async function serverTime(
 
 /**
  * Finds the minutes in which calls count that were stored at or after an instant, in order. A call
- * that was sent again with another end left the minute of its former end.
+ * that was sent again with another end left the minute of its former end, which another version shows
+ * until parts merge. The minute of its start is always among them: there counted a call that was
+ * first sent when it began.
  */
 async function changedMinutes(
   ofProject: Pick<ProjectColumnar, 'read'>,
@@ -116,7 +118,8 @@ async function changedMinutes(
       AND (start_time, trace_id, observation_id) GLOBAL IN (
         SELECT start_time, trace_id, observation_id FROM observations WHERE ${stored})`
   const late = `${stored} AND ${laterThan(defaultTiming, parameters)}`
-  const text = `SELECT DISTINCT intDiv(${countedAt(defaultTiming, parameters)}, ${minute_ms}) AS minute
+  const instants = `${countedAt(defaultTiming, parameters)}, toUnixTimestamp64Milli(start_time)`
+  const text = `SELECT DISTINCT intDiv(arrayJoin([${instants}]), ${minute_ms}) AS minute
     FROM (
       SELECT start_time, trace_id, observation_id, ${knownColumns(defaultTiming)} FROM observations
       WHERE ${isFew ? versions : stored}

@@ -1,4 +1,9 @@
-import { sql, type TaskTables, type Transaction } from '../../../platform/relational/index.ts'
+import {
+  prepared,
+  sql,
+  type TaskTables,
+  type Transaction,
+} from '../../../platform/relational/index.ts'
 import type { ConversationRollup } from '../../storage/index.ts'
 import { assignments, definitions } from './columns.ts'
 import { saturate } from './saturate.ts'
@@ -30,7 +35,7 @@ export async function lockConversations(
       started_at = least(conversations.started_at, excluded.started_at),
       last_activity_at = greatest(conversations.last_activity_at, excluded.last_activity_at)
     returning project_id, conversation_id, started_at
-  `.execute(trx)
+  `.execute(prepared(trx, 'lock_conversations'))
   return rows
 }
 
@@ -50,7 +55,7 @@ export async function writeConversations(
     )
     where conversations.project_id = given.project_id
       and conversations.conversation_id = given.conversation_id
-  `.execute(trx)
+  `.execute(prepared(trx, 'write_conversations'))
 }
 
 /** Columns to write, with their types. */

@@ -4,6 +4,7 @@ import {
   type Kysely,
   noteChanges,
   pollingWakes,
+  prepared,
   sql,
   type TaskTables,
   type Transaction,
@@ -174,7 +175,7 @@ export async function markLarge(trx: Trx, keys: readonly RollUpKey[]): Promise<R
     from held
     where (large.project_id, large.kind, large.id) = (held.project_id, held.kind, held.id)
     returning large.project_id, large.kind, large.id
-  `.execute(trx)
+  `.execute(prepared(trx, 'mark_large'))
   return rows
 }
 

@@ -95,6 +95,7 @@ export function computeTaskRollup(
     conversation_id: '',
     environment: '',
     release: '',
+    cluster_name: '',
     implicit: true,
     last_start: first?.start_time ?? 0n,
     fingerprints: fingerprintsOf(rows),
@@ -198,6 +199,7 @@ function addPlace(rollup: TaskRollup, row: ObservationHead): void {
   rollup.conversation_id = row.conversation_id || rollup.conversation_id
   rollup.environment = row.environment || rollup.environment
   rollup.release = row.release || rollup.release
+  rollup.cluster_name = row.cluster_name || rollup.cluster_name
   rollup.implicit &&= row.task_implicit
 }
 

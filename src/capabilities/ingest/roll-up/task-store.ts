@@ -1,4 +1,9 @@
-import { sql, type TaskTables, type Transaction } from '../../../platform/relational/index.ts'
+import {
+  prepared,
+  sql,
+  type TaskTables,
+  type Transaction,
+} from '../../../platform/relational/index.ts'
 import { fingerprints_max, type TaskRollup } from '../../storage/index.ts'
 import { assignments, definitions, names } from './columns.ts'
 import { saturate, saturatingSum, taskSums } from './saturate.ts'
@@ -49,7 +54,7 @@ export async function putTasks(trx: Trx, tasks: readonly TaskToPut[]): Promise<L
     where not exists (
       select from put where (put.project_id, put.task_id) = (given.project_id, given.task_id)
     )
-  `.execute(trx)
+  `.execute(prepared(trx, 'put_tasks'))
   return rows.length === 0 ? [] : lockTasks(trx, rows)
 }
 
@@ -63,7 +68,7 @@ export async function lockTasks(
     from tasks join json_to_recordset(${JSON.stringify(keys)}::json)
       as given (project_id uuid, task_id text) using (project_id, task_id)
     order by project_id, task_id for update of tasks
-  `.execute(trx)
+  `.execute(prepared(trx, 'lock_tasks'))
   return rows
 }
 
@@ -95,7 +100,7 @@ export async function writeTasks(trx: Trx, tasks: readonly TaskUpdate[]): Promis
     update tasks set ${assignments('tasks', taskColumns)}, updated_at = now()
     from ${givenTasks(tasks)}
     where tasks.project_id = given.project_id and tasks.task_id = given.task_id
-  `.execute(trx)
+  `.execute(prepared(trx, 'write_tasks'))
 }
 
 /** An event that a call caused; `at` is ISO 8601. */
@@ -127,6 +132,7 @@ const taskColumns = {
   conversation_id: 'uuid',
   environment: 'text',
   release: 'text',
+  cluster_name: 'text',
   implicit: 'boolean',
   state: 'text',
   ended_at: 'timestamptz',
@@ -176,7 +182,7 @@ function taskText({
   const rollup = saturate(given)
   const start_ms = msFromNs(rollup.first_start)
   const end_ms = msFromNs(rollup.last_end)
-  return `{"project_id":"${project_id}","event_id":${textOrNull(event_id ?? '')},"task_id":${JSON.stringify(rollup.task_id)},"name":${JSON.stringify(rollup.name)},"user_id":${textOrNull(rollup.user_id)},"conversation_id":${textOrNull(rollup.conversation_id)},"environment":${textOrNull(rollup.environment)},"release":${textOrNull(rollup.release)},"implicit":${state.implicit},"state":"${state.state}","ended_at":${textOrNull(state.ended_at ?? '')},"ended_by":${textOrNull(state.ended_by ?? '')},"late_activity":${state.late_activity},"started_at":"${isoFromMs(start_ms)}","last_activity_at":"${isoFromMs(end_ms)}","duration_ms":${end_ms - start_ms},${sumsText(rollup)}}`
+  return `{"project_id":"${project_id}","event_id":${textOrNull(event_id ?? '')},"task_id":${JSON.stringify(rollup.task_id)},"name":${JSON.stringify(rollup.name)},"user_id":${textOrNull(rollup.user_id)},"conversation_id":${textOrNull(rollup.conversation_id)},"environment":${textOrNull(rollup.environment)},"release":${textOrNull(rollup.release)},"cluster_name":${textOrNull(rollup.cluster_name)},"implicit":${state.implicit},"state":"${state.state}","ended_at":${textOrNull(state.ended_at ?? '')},"ended_by":${textOrNull(state.ended_by ?? '')},"late_activity":${state.late_activity},"started_at":"${isoFromMs(start_ms)}","last_activity_at":"${isoFromMs(end_ms)}","duration_ms":${end_ms - start_ms},${sumsText(rollup)}}`
 }
 
 function sumsText(rollup: TaskRollup): string {
@@ -212,13 +218,14 @@ const isSurelyNew = `
     and coalesce(excluded.user_id = tasks.user_id, true)
     and coalesce(excluded.conversation_id = tasks.conversation_id, true)
     and coalesce(excluded.environment = tasks.environment, true)
-    and coalesce(excluded.release = tasks.release, true)))`
+    and coalesce(excluded.release = tasks.release, true)
+    and coalesce(excluded.cluster_name = tasks.cluster_name, true)))`
 
 const isBothImplicit = '(tasks.implicit and excluded.implicit)'
 
 const sums = taskSums.map(saturatingSum)
 
-const latest = ['user_id', 'conversation_id', 'environment', 'release'].map(
+const latest = ['user_id', 'conversation_id', 'environment', 'release', 'cluster_name'].map(
   (column) => `${column} = coalesce(excluded.${column}, tasks.${column})`,
 )
 

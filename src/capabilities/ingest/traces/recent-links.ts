@@ -1,4 +1,4 @@
-import { type Kysely, sql, type TaskTables } from '../../../platform/relational/index.ts'
+import { type Kysely, prepared, sql, type TaskTables } from '../../../platform/relational/index.ts'
 import type { CallLinks, LinkedCall } from '../../records/call-task/index.ts'
 import type { ObservationHead } from '../../storage/row-format/index.ts'
 import { type TraceKey, textOf } from './recent-traces.ts'
@@ -41,7 +41,7 @@ export async function noteLinks(
       ${list(({ task_id }) => task_id)}::text[],
       ${list(({ start_time }) => start_time)}::bigint[])
     on conflict (project_id, name, is_giver, trace_id, observation_id) do update
-    set seen_on = excluded.seen_on`.execute(db)
+    set seen_on = excluded.seen_on`.execute(prepared(db, 'note_links'))
   const reached = await tracesAlongLinks(db, links)
   return { walked: new Set([...links, ...reached].map(textOf)), reached }
 }
@@ -61,7 +61,8 @@ const loop_ns = 3_600_000_000_000
 
 /**
  * Returns the traces that are reached from these along links, in both directions, with those of these
- * that have a link to another trace. Empty if no link leads to another trace.
+ * that have a link to another trace. Empty if no link leads to another trace. `offset 0` keeps the
+ * search by the name of the link; see `callsAlike`.
  */
 export async function tracesAlongLinks(
   db: Kysely<TaskTables>,
@@ -79,14 +80,17 @@ export async function tracesAlongLinks(
       select other.project_id, other.trace_id, reached.origin
       from reached
       join recent_links as own using (project_id, trace_id)
-      join recent_links as other on other.project_id = own.project_id
-        and other.name = own.name and other.is_giver <> own.is_giver
-        and other.trace_id <> own.trace_id
-        and (own.name not like 'history:%'
-          or abs(other.start_time - own.start_time) <= ${loop_ns}::bigint)
+      cross join lateral (
+        select project_id, trace_id from recent_links as linked
+        where linked.project_id = own.project_id and linked.name = own.name
+          and linked.is_giver <> own.is_giver and linked.trace_id <> own.trace_id
+          and (own.name not like 'history:%'
+            or abs(linked.start_time - own.start_time) <= ${loop_ns}::bigint)
+        offset 0
+      ) as other
     )
     select project_id, trace_id, origin from reached
-    limit ${given.length + linked_max}`.execute(db)
+    limit ${given.length + linked_max}`.execute(prepared(db, 'traces_along_links'))
   const leaving = rows.filter(({ trace_id, origin }) => trace_id !== origin)
   return leaving.flatMap(({ project_id, trace_id, origin }) => [
     { project_id, trace_id },
@@ -104,6 +108,6 @@ export async function linksOfTraces(
   const { rows } = await sql<Omit<StoredLink, 'start_time'> & { start_time: string }>`
     select project_id, name, is_giver, trace_id, observation_id, task_id, start_time::text
     from json_to_recordset(${JSON.stringify(list)}::json) as given (project_id uuid, trace_id uuid)
-    join recent_links using (project_id, trace_id)`.execute(db)
+    join recent_links using (project_id, trace_id)`.execute(prepared(db, 'links_of_traces'))
   return rows.map((row) => ({ ...row, start_time: BigInt(row.start_time) }))
 }

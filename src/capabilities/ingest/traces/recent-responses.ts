@@ -1,5 +1,5 @@
 import { isModelCall } from '../../../model/observation.ts'
-import { type Kysely, sql, type TaskTables } from '../../../platform/relational/index.ts'
+import { type Kysely, prepared, sql, type TaskTables } from '../../../platform/relational/index.ts'
 import { isRetrieved } from '../../records/same-call/index.ts'
 import type { ObservationHead } from '../../storage/row-format/index.ts'
 import type { TraceKey } from './recent-traces.ts'
@@ -31,7 +31,7 @@ export async function noteResponses(
       ${list(({ end_time }) => end_time)}::bigint[])
     on conflict (project_id, response_id, trace_id, observation_id) do update
     set end_time = excluded.end_time, has_usage = excluded.has_usage, seen_on = excluded.seen_on`.execute(
-    db,
+    prepared(db, 'note_responses'),
   )
   return linkedTraces(db, calls)
 }
@@ -52,10 +52,9 @@ export async function linkedTraces(
     with ${ownCalls(traces)}
     select distinct own.project_id, own.trace_id as own, other.trace_id as other
     from own
-    join recent_responses as other on other.project_id = own.project_id
-      and other.response_id = own.response_id and other.trace_id <> own.trace_id
-      and other.is_record <> own.is_record
-    limit (select count(*) from own) + ${linked_max}`.execute(db)
+    ${callsAlike}
+    where other.is_record <> own.is_record
+    limit (select count(*) from own) + ${linked_max}`.execute(prepared(db, 'linked_traces'))
   return rows.flatMap(({ project_id, own, other }) =>
     [own, other].map((trace_id) => ({ project_id, trace_id })),
   )
@@ -89,12 +88,11 @@ export async function foreignRecords(
     select distinct own.trace_id as span_trace_id, other.trace_id, other.observation_id,
       other.response_id, other.start_time::text, other.end_time::text, other.has_usage
     from own
-    join recent_responses as other on other.project_id = own.project_id
-      and other.response_id = own.response_id and other.trace_id <> own.trace_id
+    ${callsAlike}
     where (not own.is_record and other.is_record)
       or (own.is_record and other.is_retrieved and other.has_usage)
     order by other.trace_id, other.observation_id
-    limit (select count(*) from own) + ${linked_max}`.execute(db)
+    limit (select count(*) from own) + ${linked_max}`.execute(prepared(db, 'foreign_records'))
   return rows.map((row) => ({
     ...row,
     start_time: BigInt(row.start_time),
@@ -112,3 +110,15 @@ function ownCalls(traces: readonly TraceKey[]) {
     join recent_responses using (project_id, trace_id)
   )`
 }
+
+/**
+ * Joins the calls `other` of other traces that name the response of `own`. `offset 0` keeps the search by
+ * the response: PostgreSQL does not know how many calls a batch has, and before the first statistics
+ * of the table it joined by the project alone, which compared 2,550 calls with 23,000 for 27 s.
+ */
+const callsAlike = sql`cross join lateral (
+      select * from recent_responses as alike
+      where alike.project_id = own.project_id and alike.response_id = own.response_id
+        and alike.trace_id <> own.trace_id
+      offset 0
+    ) as other`

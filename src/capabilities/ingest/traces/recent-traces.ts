@@ -1,5 +1,6 @@
 import {
   type Kysely,
+  prepared,
   sql,
   type TaskTables,
   type Transaction,
@@ -67,7 +68,7 @@ export async function noteTraces(
       wants = recent_traces.wants | excluded.wants,
       joined_task_id = coalesce(excluded.joined_task_id, recent_traces.joined_task_id),
       seen_on = excluded.seen_on
-    returning ${sql.raw(columns)}, (xmax = 0) as is_new`.execute(db)
+    returning ${sql.raw(columns)}, (xmax = 0) as is_new`.execute(prepared(db, 'note_traces'))
   return rows.map(traceFrom)
 }
 
@@ -84,7 +85,9 @@ export async function noteMoving(
     )
     update recent_traces as known set moving = least(known.moving + 1, ${moving_max})
     from held
-    where (known.project_id, known.trace_id) = (held.project_id, held.trace_id)`.execute(db)
+    where (known.project_id, known.trace_id) = (held.project_id, held.trace_id)`.execute(
+    prepared(db, 'note_moving'),
+  )
 }
 
 /** Returns whether a worker changes rows of these traces, or has ended before the roll-ups. */
@@ -109,7 +112,7 @@ export async function lockTraces(
   const { rows } = await sql<TraceRow>`
     select ${sql.raw(columns)}, false as is_new
     from recent_traces join ${given(traces)} using (project_id, trace_id)
-    order by project_id, trace_id for update of recent_traces`.execute(trx)
+    order by project_id, trace_id for update of recent_traces`.execute(prepared(trx, 'lock_traces'))
   return rows.map(traceFrom)
 }
 
@@ -131,7 +134,9 @@ export async function settleNotes(
     from json_to_recordset(${JSON.stringify(traces)}::json) as given (
       project_id uuid, trace_id uuid, gives smallint, wants smallint, joined_task_id text
     )
-    where (known.project_id, known.trace_id) = (given.project_id, given.trace_id)`.execute(trx)
+    where (known.project_id, known.trace_id) = (given.project_id, given.trace_id)`.execute(
+    prepared(trx, 'settle_notes'),
+  )
 }
 
 const dropped_max = 10_000

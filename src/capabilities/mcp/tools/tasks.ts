@@ -17,6 +17,7 @@ export const listTasks = defineTool({
     model: filterText('Model that answered.'),
     environment: filterText('Environment.'),
     release: filterText('Release of the agent.'),
+    cluster_name: filterText('Kubernetes cluster: k8s.cluster.name.'),
     has_errors: z.boolean().optional().describe('Whether a call of the task failed.'),
     severity_min: fields.severity_min,
     finding_kind: z.enum(findingKinds).optional().describe('Kind of finding.'),

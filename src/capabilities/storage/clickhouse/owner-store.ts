@@ -41,7 +41,8 @@ export async function traceHeads(
 }
 
 const headsSql = `
-SELECT ${observationHeadNames.map(readExpression).join(', ')}, content_state FROM observations
+SELECT ${observationHeadNames.map(readExpression).join(', ')}, content_state, cluster_name
+FROM observations
 WHERE project_id = {project:UUID} AND trace_id IN {traces:Array(UUID)}
   AND start_time >= fromUnixTimestamp64Nano({from:Int64}, 'UTC')
   AND start_time <= fromUnixTimestamp64Nano({to:Int64}, 'UTC')

@@ -15,7 +15,10 @@ export type TaskRollupRow = SumsRow & {
   last_start_ns: string
   /** Trace id and id of observations; at most `fingerprints_max` + 1. */
   identities: [string, string][]
-} & Pick<TaskRollup, 'task_id' | 'name' | 'user_id' | 'conversation_id' | 'environment' | 'release'>
+} & Pick<
+    TaskRollup,
+    'task_id' | 'name' | 'user_id' | 'conversation_id' | 'environment' | 'release' | 'cluster_name'
+  >
 
 export type ConversationRollupRow = SumsRow & { tasks: string; traces: string } & Pick<
     ConversationRollup,
@@ -37,6 +40,7 @@ export function taskRollupFrom(row: TaskRollupRow): TaskRollup {
     conversation_id: row.conversation_id,
     environment: row.environment,
     release: row.release,
+    cluster_name: row.cluster_name,
     implicit: row.implicit,
     last_start: BigInt(row.last_start_ns),
     fingerprints: row.identities.length > fingerprints_max ? undefined : toFingerprints(row),

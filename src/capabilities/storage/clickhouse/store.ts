@@ -172,7 +172,7 @@ const buckets = [
 const rolledUp = (where: string) => `(
   SELECT trace_id, observation_id, parent_observation_id, start_time, end_time, status, name,
     task_id, task_name, task_implicit, conversation_id, conversation_external_id, user_id,
-    environment, release, provider, usage_source, cost_usd, price_partial, ${buckets.join(', ')},
+    environment, release, cluster_name, provider, usage_source, cost_usd, price_partial, ${buckets.join(', ')},
     ${countedCallSql} AS call, type IN ('generation', 'embedding') AND counted_with != '' AS merged,
     if(model = '', model_requested, model) AS answered_by
   FROM observations
@@ -211,6 +211,7 @@ SELECT o.task_id AS task_id, ${sums},
   ${latest('conversation_id')} AS conversation_id,
   ${latest('environment')} AS environment,
   ${latest('release')} AS release,
+  ${latest('cluster_name')} AS cluster_name,
   CAST(countIf(NOT o.task_implicit) = 0, 'Bool') AS implicit,
   toUnixTimestamp64Nano(max(o.start_time)) AS last_start_ns,
   groupArray(${fingerprints_max + 1})((o.trace_id, o.observation_id)) AS identities

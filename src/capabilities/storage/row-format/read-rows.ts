@@ -35,18 +35,53 @@ export type ObservationHead = Pick<
   | 'price_partial'
   | 'response_id'
   | 'counted_with'
->
+> & {
+  /** The Kubernetes cluster that its span names; none or empty for others. */
+  cluster_name?: string
+}
+
+/** Attribute of the cluster of a span. */
+const clusterAttribute = Buffer.from('resource.k8s.cluster.name')
 
 /** One reader, with its cache of words, for all rows: reading is synchronous. */
 const reader = new ByteReader()
 
 /**
- * Reads the head of the observation encoded at `at`, without the columns after it. `cost_usd` has
- * nine digits after the point. Throws MalformedRow.
+ * Reads the head of the observation encoded at `at`. `cost_usd` has nine digits after the point.
+ * Throws MalformedRow.
  */
 export function readObservationHead(bytes: Buffer, at: number): ObservationHead {
   reader.moveTo(bytes, at)
-  return headFrom(reader)
+  const head = headFrom(reader)
+  skipToAttributes(reader)
+  head.cluster_name = reader.valueOf(clusterAttribute)
+  return head
+}
+
+/** Passes the columns between the head and the attributes, which are most of the bytes. */
+function skipToAttributes(from: ByteReader): void {
+  for (let left = from.varint(); left > 0; left--) {
+    from.skipStrings(1)
+    from.skip(8)
+  }
+  from.skipStrings(1)
+  skipNullable(from)
+  skipNullable(from)
+  from.skipStrings(1)
+  from.skip(4)
+  from.skipStrings(10)
+  from.skip(1)
+  from.skipStrings(3)
+  skipNullable(from)
+  from.skip(16)
+  from.skipStrings(3)
+  from.skipStrings(3 * from.varint())
+  from.skipStrings(2 * from.varint())
+}
+
+/** Passes a nullable value of 8 bytes. */
+function skipNullable(from: ByteReader): void {
+  if (!from.bool()) from.skip(8)
 }
 
 /** Returns the end of the columns of roll-ups before format 2. Throws MalformedRow. */
@@ -88,7 +123,7 @@ function headFrom(from: ByteReader): ObservationHead {
 
 function firstHeadFrom(
   from: ByteReader,
-): Omit<ObservationHead, 'price_partial' | 'response_id' | 'counted_with'> {
+): Omit<ObservationHead, 'price_partial' | 'response_id' | 'counted_with' | 'cluster_name'> {
   return {
     project_id: from.uuid(),
     trace_id: from.uuid(),

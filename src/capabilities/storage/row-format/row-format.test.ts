@@ -129,8 +129,13 @@ test('an observation and its head are read as written', () => {
       const bytes = encoded('observations', draft)
       const row = readObservation(bytes)
       expect(row).toEqual(stored(draft))
-      const head = readObservationHead(Buffer.concat([Buffer.alloc(at), bytes]), at)
+      const whole = Buffer.concat([Buffer.alloc(at), bytes])
+      const { cluster_name, ...head } = readObservationHead(whole, at)
       expect(row).toMatchObject(head)
+      expect(cluster_name).toBe('')
+      const name = 'resource.k8s.cluster.name'
+      const named = { ...draft, attributes: [...draft.attributes, name, 'eu-1', 'z', ''] }
+      expect(readObservationHead(encoded('observations', named), 0).cluster_name).toBe('eu-1')
     }),
     { numRuns: fuzzRuns(300) },
   )

@@ -84,6 +84,8 @@ create table if not exists {{table:observations}} {{on_cluster}}
     level LowCardinality(String),
     metadata Map(LowCardinality(String), String) codec(ZSTD(1)),
     mapped_from LowCardinality(String),
+    -- A copy of an attribute, so that roll-ups of tasks need not read the attributes.
+    cluster_name LowCardinality(String) default attributes['resource.k8s.cluster.name'],
     message_id String codec(ZSTD(1)),
     ingested_at DateTime64(3, 'UTC') default now64(3) codec(Delta(8), ZSTD(1)),
     index by_trace_id trace_id type bloom_filter(0.01) granularity 1,

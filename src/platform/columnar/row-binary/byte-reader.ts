@@ -132,9 +132,26 @@ export class ByteReader {
     return word
   }
 
-  /** Skips a string. */
-  skipString(): void {
-    this.advance(this.varint())
+  /** Skips values of together this many bytes. */
+  skip(size_bytes: number): void {
+    this.advance(size_bytes)
+  }
+
+  /** Skips this number of strings. */
+  skipStrings(count: number): void {
+    for (let left = count; left > 0; left--) this.advance(this.varint())
+  }
+
+  /** Passes a map of strings, and returns the value of a key of it; '' without one. */
+  valueOf(key: Buffer): string {
+    let value = ''
+    for (let left = this.varint(); left > 0; left--) {
+      const size = this.varint()
+      const at = this.advance(size)
+      if (size === key.length && this.isAt(key, at)) value = this.string()
+      else this.skipStrings(1)
+    }
+    return value
   }
 
   /** Reads a map of strings. Of two equal keys, the later one wins. */

@@ -113,6 +113,7 @@ export interface TaskTables {
     providers: ByDefault<string[]>
     environment: OrNull<string>
     release: OrNull<string>
+    cluster_name: OrNull<string>
     updated_at: InstantByDefault
     last_started_at: InstantOrNull
     counted: OrNull<number[]>

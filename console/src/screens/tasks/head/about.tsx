@@ -13,7 +13,7 @@ const chips_max = 3
 
 /** Who ran the task, with what and when, each as a link to the tasks like it. */
 export function About({ task, project_id }: { task: Task; project_id: string }) {
-  const { conversation, user_id, models, release, environment, started_at } = task
+  const { conversation, user_id, models, release, environment, cluster_name, started_at } = task
   return (
     <div className={css.about}>
       <TaskState task={task} />
@@ -44,6 +44,7 @@ export function About({ task, project_id }: { task: Task; project_id: string }) 
         </LikeThis>
       )}
       {environment !== null && <Plain>{environment}</Plain>}
+      {cluster_name && <LikeThis project_id={project_id} field="cluster" value={cluster_name} />}
       <span className={ui.soft}>
         started <Time at={started_at} />
       </span>

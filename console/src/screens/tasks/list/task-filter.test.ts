@@ -14,6 +14,7 @@ describe('a filter of tasks', () => {
     ['is:stalled not:implicit', { stalled: true, implicit: false }],
     ['user:"ada lovelace"', { user_id: 'ada lovelace' }],
     ['model:gpt-4.1 release:v1:2', { model: 'gpt-4.1', release: 'v1:2' }],
+    ['cluster:eu-1', { cluster_name: 'eu-1' }],
     ['cost>0.1', { cost_usd_min: '0.1' }],
     ['cost>=$2', { cost_usd_min: '2' }],
     ['tokens>1.5k', { total_tokens_min: '1500' }],

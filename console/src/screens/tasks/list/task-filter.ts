@@ -77,6 +77,7 @@ export const taskFields: readonly FilterField<TaskQuery>[] = [
   })),
   textField('release', 'Release', (release) => ({ release })),
   textField('environment', 'Environment', (environment) => ({ environment })),
+  textField('cluster', 'Kubernetes cluster', (cluster_name) => ({ cluster_name })),
   choiceField('feedback', 'Votes of end users', ['positive', 'negative'], (feedback) => ({
     feedback,
   })),

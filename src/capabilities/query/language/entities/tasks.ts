@@ -108,6 +108,7 @@ export const tasks: Entity = {
     { name: 'providers', type: 'list', description: 'Provider that answered.' },
     textOrNull('environment', 'Environment.'),
     textOrNull('release', 'Release.'),
+    textOrNull('cluster_name', 'Kubernetes cluster: `k8s.cluster.name`.'),
   ]),
   stores: { postgres: { table: 'tasks', versioned: false } },
 }
