@@ -37,7 +37,7 @@ test-changed: node_modules/.installed
 # Everything: the tests of `make test` and all scenarios, then the files with whole matrices, long
 # kill storms and large fuzz budgets again; records the durations of both. For nights and releases.
 # ROOM=incidents runs the second part for the files with that word in their path.
-soak: check
+soak: check console
 ifdef ROOM
 	TEST_SOAK=1 $(VITEST) run $(ROOM)
 else
