@@ -333,6 +333,7 @@ create table if not exists {{table:restored_observations}} {{on_cluster}}
     level LowCardinality(String),
     metadata Map(LowCardinality(String), String) codec(ZSTD(1)),
     mapped_from LowCardinality(String),
+    cluster_name LowCardinality(String) default attributes['resource.k8s.cluster.name'],
     message_id String codec(ZSTD(1)),
     ingested_at DateTime64(3, 'UTC') codec(Delta(8), ZSTD(1)),
     index by_trace_id trace_id type bloom_filter(0.01) granularity 1,
