@@ -86,6 +86,7 @@ describe('GET /api/v1/tasks/{task_id}', () => {
       providers: ['openai'],
       environment: 'production',
       release: 'v1',
+      cluster_name: null,
       ended_by: null,
       end_note: null,
       trust_score: null,
