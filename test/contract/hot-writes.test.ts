@@ -115,9 +115,9 @@ test('every field is as in ClickHouse, except for U+0000; the later write wins',
     cost_usd: '0.000000001',
     reasoning_tokens: 2 ** 50,
     tool_calls: [{ id: '1', name: 'a', arguments: '{"a":"\\u0000"}' }],
+    attributes: { 'a\u0000': 'b\u0000' },
   })
-  const draft = { ...given, attributes: ['a\u0000', 'b'], metadata: [] }
-  await publish(to, project_id, [observationRow(draft as never)], 'm1')
+  await publish(to, project_id, [observationRow(given)], 'm1')
   await to.startWorker()
   await to.settled()
   const hotStore = openPostgresStore(hot)
@@ -126,6 +126,7 @@ test('every field is as in ClickHouse, except for U+0000; the later write wins',
   expect(await hotStore.observation(project_id, given)).toEqual({
     ...theirs,
     input: given.input.replace('\u0000', '\ufffd'),
+    attributes: { 'a\ufffd': 'b\ufffd' },
   })
   for (const [output, message_id] of [
     ['second', 'm2'],
