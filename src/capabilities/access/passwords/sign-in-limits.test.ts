@@ -36,6 +36,15 @@ test('a count never outlasts its maximum, and a clock that is ahead adds no wait
   expect(findWait({ failed_at_ms: 10_000, clear_at_ms: 10_800 }, rule, 0)).toBe(80)
 })
 
+test('concurrent attempts count as one each, in whatever order they are added', () => {
+  let count: AttemptCount | undefined
+  for (const now_ms of [1_002, 1_001, 1_000]) {
+    expect(findWait(count, rule, now_ms)).toBe(0)
+    count = addAttempt(count, rule, now_ms)
+  }
+  expect(findWait(count, rule, 1_001)).toBeGreaterThan(0)
+})
+
 /** A naive model: a list of the times at which each attempt is forgotten. */
 class Model {
   #forgotten: number[] = []

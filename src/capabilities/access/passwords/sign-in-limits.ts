@@ -27,7 +27,10 @@ export function findWait(count: AttemptCount | undefined, rule: LimitRule, now_m
   return Math.max(0, Math.min(count.failed_at_ms + wait_ms - now_ms, wait_ms))
 }
 
-/** Adds an attempt. */
+/**
+ * Adds an attempt. Concurrent attempts are added in any order: one that began a moment earlier does not
+ * take back the time of the last one, from which the others are counted.
+ */
 export function addAttempt(
   count: AttemptCount | undefined,
   rule: LimitRule,
@@ -35,7 +38,8 @@ export function addAttempt(
 ): AttemptCount {
   const from_ms = Math.max(count?.clear_at_ms ?? 0, now_ms)
   const last_ms = now_ms + rule.count_max * rule.leak_ms
-  return { failed_at_ms: now_ms, clear_at_ms: Math.min(from_ms + rule.leak_ms, last_ms) }
+  const failed_at_ms = Math.max(count?.failed_at_ms ?? 0, now_ms)
+  return { failed_at_ms, clear_at_ms: Math.min(from_ms + rule.leak_ms, last_ms) }
 }
 
 const seconds = 1_000
