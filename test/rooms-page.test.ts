@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { budgetsOf, exportedNames, nextBudget } from '../scripts/rooms-page.ts'
 
-const room = (lines: number) => ({ name: 'src/kernel', lines, door: [] })
+const room = (lines: number) => ({ name: 'src/kernel', lines, door: [], folders: [] })
 
 test('a room begins with a rounded budget, which follows its lines down and never up', () => {
   expect(nextBudget(room(401), undefined)).toBe(500)
