@@ -6,7 +6,7 @@ export function complains(text: string): boolean {
   return complaints.some((pattern) => pattern.test(text))
 }
 
-/** By language. `\b` knows no letters with accents, so words end at what is no letter. */
+/** By language. `\b` does not count letters with accents as letters, so `\p{L}` marks where words end. */
 const complaints = [
   // English
   /\balready (?:said|told|gave|given|provided|mentioned|answered|sent|shared|wrote|written|explained|stated|specified)(?!\p{L})|\byou already (?:have|know)\b/iu,

@@ -4,8 +4,8 @@ import type { AnswerText } from './answer-text.ts'
 import { type Breach, toBreach } from './breach.ts'
 
 /**
- * Checks that an answer is not about a topic. Two sentences must name it: one mention, or a sentence
- * that declines, is no talk. Whether an answer is about nothing else cannot be checked by words.
+ * Checks that an answer is not about a topic. The rule is broken if two sentences name the topic and do
+ * not decline: one mention is allowed. Whether an answer is about nothing else cannot be checked by words.
  */
 export function checkTopic({ slot, value }: Statement, { voice }: AnswerText): Breach | undefined {
   const topic = slot.slice('topic:'.length)
