@@ -2,6 +2,7 @@ import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { newId } from '../../src/kernel/ids.ts'
 import { isoFromNs } from '../../src/kernel/time.ts'
+import type { Observation } from '../../src/model/observation.ts'
 import { fieldsOfNode, nodesOfOutline, sortNodes, walkTree } from '../support/explorer-walk.ts'
 import { insertFinding } from '../support/findings.ts'
 import { observationOf } from '../support/observations.ts'
@@ -155,19 +156,22 @@ describe('pages of a task', () => {
       fc.asyncProperty(forest, async ([one, other, places]) => {
         const task_id = await api.newTask()
         const traces = [newId(), newId(), newId()]
-        const rows = [...one, ...other].map((row, at) =>
-          observationOf({
-            ...row,
-            ...{ project_id: api.project_id, task_id, trace_id: traces[places[at] ?? 0] ?? '' },
-          }),
-        )
-        await api.insert(rows)
+        // By key: of two rows with one key and one message a store may show either.
+        const rows = new Map<string, Observation>()
+        for (const [at, row] of [...one, ...other].entries()) {
+          const trace_id = traces[places[at] ?? 0] ?? ''
+          const given = { ...row, project_id: api.project_id, task_id, trace_id }
+          const { observation_id, start_time } = row
+          rows.set(`${trace_id} ${start_time} ${observation_id}`, observationOf(given))
+        }
+        await api.insert([...rows.values()])
         const { body } = await api.explore(task_id, 'view=outline')
         const walked = await walkTree((query) => api.explore(task_id, query))
         expect(sortNodes(nodesOfOutline(body))).toEqual(sortNodes(walked.map(fieldsOfNode)))
         expect(body.summary.rollup.observations).toBe(body.total)
       }),
-      { numRuns: fuzzRuns(40) },
+      // Ends before the test does, so that a failure is reported even if it can't be shrunk in time.
+      { numRuns: fuzzRuns(40), interruptAfterTimeLimit: 100_000, markInterruptAsFailure: true },
     )
   })
 })

@@ -52,12 +52,11 @@ export function fieldsOfNode(node: Json): Json {
   }
 }
 
-/** Sorts nodes by trace, start and id, for a comparison. */
+/** Sorts nodes, of which any two can have the same trace, start and id, for a comparison. */
 export function sortNodes(nodes: readonly Json[]): Json[] {
-  const key = ({ trace_id, offset_ms, node_id }: Json) => `${trace_id} ${offset_ms} ${node_id}`
   return nodes
     .map((node) => ({ ...node, marks: node.marks.toSorted(byText) }))
-    .toSorted((a, b) => byText(key(a), key(b)))
+    .toSorted((a, b) => byText(JSON.stringify(a), JSON.stringify(b)))
 }
 
 function byText(a: string, b: string): number {
