@@ -90,6 +90,16 @@ const detectionDoors = ['reconstruction', 'facts', 'detectors'].map((room) => ({
   to: { path: `${detection}${room}/`, pathNot: `${detection}${room}/index\\.ts$` },
 }))
 
+/** Arrows in the console point down: app → screens → session → ui → browser → api. */
+const consoleLayers = ['app', 'screens', 'session', 'ui', 'browser', 'api']
+
+const consoleUpward = consoleLayers.slice(1).map((layer, i) => ({
+  name: `console-${layer}-points-down`,
+  severity: 'error',
+  from: { path: `^console/src/${layer}/` },
+  to: { path: `^console/src/(main\\.tsx$|(${consoleLayers.slice(0, i + 1).join('|')})/)` },
+}))
+
 const verificationCore = 'src/capabilities/(provenance|verification/(claims|knowledge|verdicts))/'
 
 export default {
@@ -97,6 +107,15 @@ export default {
     { name: 'no-cycles', severity: 'error', from: {}, to: { circular: true } },
     { name: 'no-missing', severity: 'error', from: {}, to: { couldNotResolve: true } },
     ...upward,
+    ...consoleUpward,
+    {
+      name: 'console-apart',
+      severity: 'error',
+      comment:
+        'The console knows the service only by the client that is generated from its document.',
+      from: { path: '^console/src/', pathNot: '\\.test\\.tsx?$' },
+      to: { path: '^(src|test|bench|scripts)/' },
+    },
     {
       name: 'platform-front-doors',
       severity: 'error',

@@ -1,4 +1,4 @@
-import { readdirSync } from 'node:fs'
+import { globSync } from 'node:fs'
 import { cruise, type ICruiseResult } from 'dependency-cruiser'
 import extractConfig from 'dependency-cruiser/config-utl/extract-depcruise-config'
 
@@ -6,25 +6,30 @@ import extractConfig from 'dependency-cruiser/config-utl/extract-depcruise-confi
 const tangled = ['access']
 
 /**
- * Checks the import rules of .dependency-cruiser.mjs, that rooms of other capabilities do not import
- * each other in a circle, and that dependency-cruiser saw every module of src: a version that cannot
- * parse our TypeScript would report no violation at all.
+ * Checks the import rules of .dependency-cruiser.mjs, that rooms of other capabilities and screens
+ * do not import each other in a circle, and that dependency-cruiser saw every module: a version that
+ * cannot parse our TypeScript would report no violation at all.
  */
 const { options = {}, ...ruleSet } = await extractConfig('./.dependency-cruiser.mjs')
-const { output } = await cruise(['src', 'test', 'bench'], { ...options, ruleSet, validate: true })
+const { output } = await cruise(['src', 'console/src', 'test', 'bench'], {
+  ...options,
+  ruleSet,
+  validate: true,
+})
 const { modules, summary } = output as ICruiseResult
 
 const seen = new Set(modules.map(({ source }) => source))
-const files = readdirSync('src', { recursive: true, encoding: 'utf8' })
-const unseen = files.filter((name) => /\.[jt]s$/.test(name) && !seen.has(`src/${name}`))
+const unseen = ['src', 'console/src']
+  .flatMap((folder) => globSync(`${folder}/**/*.{js,ts,tsx}`))
+  .filter((path) => !seen.has(path))
 for (const { rule, from, to } of summary.violations) console.error(`${rule.name}: ${from} → ${to}`)
-for (const name of unseen) console.error(`dependency-cruiser did not see src/${name}`)
+for (const path of unseen) console.error(`dependency-cruiser did not see ${path}`)
 const circles = findCircles(importsOfRooms())
 for (const room of circles) console.error(`${room} is in a circle of rooms that import each other`)
 console.log(`${modules.length} modules, ${summary.violations.length} forbidden imports`)
 if (summary.violations.length + unseen.length + circles.length > 0) process.exitCode = 1
 
-/** Returns which rooms each room of a capability imports, tests apart. */
+/** Returns which rooms each room of a capability, and each screen, imports; tests apart. */
 function importsOfRooms(): Map<string, Set<string>> {
   const rooms = new Map<string, Set<string>>()
   for (const { source, dependencies } of modules) {
@@ -39,6 +44,8 @@ function importsOfRooms(): Map<string, Set<string>> {
 }
 
 function findRoom(path: string): string | undefined {
+  const [, screen] = /^console\/src\/screens\/([^/]+)\//.exec(path) ?? []
+  if (screen !== undefined) return `screens/${screen}`
   const [, capability = '', room] = /^src\/capabilities\/([^/]+)\/([^/]+)\//.exec(path) ?? []
   return room === undefined || tangled.includes(capability) ? undefined : `${capability}/${room}`
 }

@@ -73,7 +73,13 @@ const budgetStep = 100
 const sumOf = (rooms: readonly Room[]) => rooms.reduce((sum, { lines }) => sum + lines, 0)
 
 /** Folders whose folders are rooms, and folders that are one room. */
-const houses = ['src/capabilities', 'src/platform', 'src/operator', 'console/src']
+const houses = [
+  'src/capabilities',
+  'src/platform',
+  'src/operator',
+  'console/src',
+  'console/src/screens',
+]
 const singles = ['src/cli', 'src/kernel', 'src/model', 'src/roles', 'scripts']
 
 /** A folder without a door is a house of rooms too, if it has a folder with one. */
@@ -85,7 +91,7 @@ function roomFolders(root: string): string[] {
     const inner = foldersIn(folder)
     return hasDoor(folder) || !inner.some(hasDoor) ? [folder] : inner
   })
-  return [...inHouses, ...singles].toSorted()
+  return [...inHouses, ...singles].filter((folder) => !houses.includes(folder)).toSorted()
 }
 
 function roomOf(root: string, folder: string): Room {

@@ -4,8 +4,8 @@ import { QueryClientProvider } from '@tanstack/react-query'
 import { RouterProvider } from '@tanstack/react-router'
 import { StrictMode } from 'react'
 import { createRoot } from 'react-dom/client'
-import { queryClient } from './app/query-client.ts'
 import { router } from './app/router.tsx'
+import { queryClient } from './session/query-client.ts'
 import { Toasts } from './ui/toasts.tsx'
 
 const root = document.getElementById('root')

@@ -1,7 +1,7 @@
 import { Navigate } from '@tanstack/react-router'
+import { useProjects } from '../session/project.ts'
+import { useSession } from '../session/session.ts'
 import { Empty, Fault, Loading } from '../ui/states.tsx'
-import { useProjects } from './project.ts'
-import { useSession } from './session.ts'
 
 const storedAs = 'looptrace.project'
 

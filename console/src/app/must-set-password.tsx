@@ -1,5 +1,5 @@
-import { PasswordForm } from './password-form.tsx'
-import css from './sign-in.module.css'
+import { PasswordForm } from '../session/password-form.tsx'
+import css from '../session/sign-in.module.css'
 
 /** Replaces all screens until the person has set a password of their own. */
 export function MustSetPassword({ email }: { email: string }) {

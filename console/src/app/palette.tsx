@@ -1,9 +1,9 @@
 import { useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
+import { useProjectId } from '../session/project.ts'
 import { Dialog } from '../ui/dialog.tsx'
 import css from './palette.module.css'
 import { places } from './places.ts'
-import { useProjectId } from './project.ts'
 
 type Command = { title: string; hint: string; path: string }
 

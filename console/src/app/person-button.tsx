@@ -1,6 +1,6 @@
 import { lazy, Suspense, useState } from 'react'
+import { useSession } from '../session/session.ts'
 import { Button } from '../ui/parts.tsx'
-import { useSession } from './session.ts'
 
 const PersonMenu = lazy(async () => ({ default: (await import('./person-menu.tsx')).PersonMenu }))
 

@@ -1,12 +1,12 @@
 import { Menu } from '@base-ui/react/menu'
 import { useNavigate } from '@tanstack/react-router'
 import { call, fromThisPage } from '../api/client.ts'
+import { setTheme, themes, useTheme } from '../browser/theme.ts'
+import { browserZone, setZone, useZone } from '../browser/zone.ts'
+import { useNoteSession } from '../session/session.ts'
 import { Button } from '../ui/parts.tsx'
 import { notifyFault } from '../ui/toasts.tsx'
 import css from './person-menu.module.css'
-import { useNoteSession } from './session.ts'
-import { setTheme, themes, useTheme } from './theme.ts'
-import { browserZone, setZone, useZone } from './zone.ts'
 
 /** The menu of the person: zone, theme, sign-out. */
 export function PersonMenu({ name }: { name: string }) {

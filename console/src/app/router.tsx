@@ -6,11 +6,11 @@ import {
   lazyRouteComponent,
   Outlet,
 } from '@tanstack/react-router'
+import { formatSearch, parseSearch } from '../browser/search.ts'
+import { enterProject } from '../session/enter-project.ts'
 import { Empty, Fault, Loading } from '../ui/states.tsx'
-import { enterProject } from './enter-project.ts'
 import { FirstProject } from './first-project.tsx'
 import { Frame } from './frame.tsx'
-import { formatSearch, parseSearch } from './search.ts'
 import { SignIn } from './sign-in.tsx'
 
 const root = createRootRoute({ component: Outlet, notFoundComponent: NotFound })

@@ -1,7 +1,7 @@
 import { Navigate } from '@tanstack/react-router'
+import { useSession } from '../session/session.ts'
 import { Fault, Loading } from '../ui/states.tsx'
 import { MustSetPassword } from './must-set-password.tsx'
-import { useSession } from './session.ts'
 
 /** The address `/set-password`, for people who see no project before they have set a password. */
 export function SetPassword() {

@@ -3,13 +3,13 @@ import { type FormEvent, useEffect, useState } from 'react'
 import { call, fromThisPage } from '../api/client.ts'
 import { Problem } from '../api/problem.ts'
 import type { SessionRequest } from '../api/schema.gen.d.ts'
+import { safeReturn } from '../browser/safe-return.ts'
+import { useUrlState } from '../browser/use-search.ts'
+import { useNoteSession, useSession, useSignIn } from '../session/session.ts'
+import css from '../session/sign-in.module.css'
 import { TextField } from '../ui/fields.tsx'
 import { Button } from '../ui/parts.tsx'
 import { Fault } from '../ui/states.tsx'
-import { safeReturn } from './safe-return.ts'
-import { useNoteSession, useSession, useSignIn } from './session.ts'
-import css from './sign-in.module.css'
-import { useUrlState } from './use-search.ts'
 
 /** The page that starts a session: by password, by the external issuer, or by a one-time link. */
 export function SignIn() {

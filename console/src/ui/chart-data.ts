@@ -1,5 +1,5 @@
-import { isRepeated, zoneName } from '../app/zone-time.ts'
-import { dateFormat } from './date-format.ts'
+import { dateFormat } from '../browser/date-format.ts'
+import { isRepeated, zoneName } from '../browser/zone-time.ts'
 
 /** One series of a chart. A value of null is a gap. */
 export type ChartSeries = { name: string; values: readonly (number | null)[] }
@@ -11,6 +11,26 @@ export type ChartLimit = { value: number; name: string }
 export type ChartBand = { from: number; to: number; name: string }
 
 export type ChartLook = 'lines' | 'bars' | 'areas'
+
+/** What a chart shows. */
+export type ChartProps = {
+  /** The title with the unit: "Findings per hour". */
+  label: string
+  /** Ascending instants in milliseconds since 1970; plain numbers if `formatX` is given. */
+  x: readonly number[]
+  /** Eight series have different colours and dashes. */
+  series: readonly ChartSeries[]
+  look?: ChartLook
+  stacked?: boolean
+  /** Formats values for the axis, the legend and the table. */
+  format?: (value: number) => string
+  formatX?: (x: number) => string
+  limits?: readonly ChartLimit[]
+  bands?: readonly ChartBand[]
+  /** Called with the part of the x axis that a person marked with the pointer. */
+  onSelect?: (from: number, to: number) => void
+  height?: number
+}
 
 /** Custom properties with the colours of series. */
 export const seriesColours = [1, 2, 3, 4, 5, 6, 7, 8].map((at) => `--series-${at}`)

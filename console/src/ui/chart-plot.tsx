@@ -1,9 +1,9 @@
 import 'uplot/dist/uPlot.min.css'
 import { useEffect, useMemo, useRef, useState } from 'react'
 import Uplot from 'uplot'
-import { useTheme } from '../app/theme.ts'
-import type { ChartProps } from './chart.tsx'
+import { useTheme } from '../browser/theme.ts'
 import {
+  type ChartProps,
   instantLabels,
   lonePoints,
   seriesColours,

@@ -1,11 +1,9 @@
 import { lazy, Suspense, useMemo, useState } from 'react'
-import { useZone } from '../app/zone.ts'
+import { useZone } from '../browser/zone.ts'
 import css from './chart.module.css'
 import {
-  type ChartBand,
-  type ChartLimit,
   type ChartLook,
-  type ChartSeries,
+  type ChartProps,
   seriesColours,
   seriesDashes,
   summarize,
@@ -13,25 +11,6 @@ import {
 } from './chart-data.ts'
 import { formatCompact, formatCount, formatInstant } from './format.ts'
 import { Plain } from './text.tsx'
-
-export type ChartProps = {
-  /** The title with the unit: "Findings per hour". */
-  label: string
-  /** Ascending instants in milliseconds since 1970; plain numbers if `formatX` is given. */
-  x: readonly number[]
-  /** Eight series have different colours and dashes. */
-  series: readonly ChartSeries[]
-  look?: ChartLook
-  stacked?: boolean
-  /** Formats values for the axis, the legend and the table. */
-  format?: (value: number) => string
-  formatX?: (x: number) => string
-  limits?: readonly ChartLimit[]
-  bands?: readonly ChartBand[]
-  /** Called with the part of the x axis that a person marked with the pointer. */
-  onSelect?: (from: number, to: number) => void
-  height?: number
-}
 
 const Plot = lazy(() => import('./chart-plot.tsx').then(({ Plot }) => ({ default: Plot })))
 

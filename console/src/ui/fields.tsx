@@ -90,3 +90,26 @@ export function faultAt(faults: readonly Fault[] | undefined, pointer: string): 
   return faults?.find((each) => each.pointer === pointer || each.pointer.startsWith(`${pointer}/`))
     ?.detail
 }
+
+/** A choice of a filter. */
+export function Choice({
+  label,
+  value,
+  choices,
+  onChoose,
+}: {
+  label: string
+  value: string
+  choices: readonly (readonly [string, string])[]
+  onChoose: (value: string) => void
+}) {
+  return (
+    <select aria-label={label} value={value} onChange={(event) => onChoose(event.target.value)}>
+      {choices.map(([each, text]) => (
+        <option key={each} value={each}>
+          {text}
+        </option>
+      ))}
+    </select>
+  )
+}

@@ -1,5 +1,5 @@
-import { isRepeated } from '../app/zone-time.ts'
-import { type DateOptions, dateFormat } from './date-format.ts'
+import { type DateOptions, dateFormat } from '../browser/date-format.ts'
+import { isRepeated } from '../browser/zone-time.ts'
 
 /** Texts for people. Numbers use the English format, like the rest of the console. */
 

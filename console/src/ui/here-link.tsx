@@ -1,7 +1,7 @@
 import { Link } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
-import type { Search } from '../app/search.ts'
-import { useUrlState } from '../app/use-search.ts'
+import type { Search } from '../browser/search.ts'
+import { useUrlState } from '../browser/use-search.ts'
 import { Button } from './parts.tsx'
 
 /** A link to the same screen with other values in its URL, such as an opened row. */

@@ -1,6 +1,6 @@
 import type { ComponentProps, ReactNode } from 'react'
 import { serverNow } from '../api/server-clock.ts'
-import { useZone } from '../app/zone.ts'
+import { useZone } from '../browser/zone.ts'
 import { formatAgo, formatInstant, formatShortInstant } from './format.ts'
 import css from './ui.module.css'
 

@@ -8,7 +8,7 @@ import {
   useRef,
   useState,
 } from 'react'
-import { useKeys } from '../app/keys.ts'
+import { useKeys } from '../browser/keys.ts'
 import { Button, classes } from './parts.tsx'
 import css from './table.module.css'
 import ui from './ui.module.css'

@@ -1,6 +1,6 @@
 import { Tabs as Base } from '@base-ui/react/tabs'
 import type { ReactNode } from 'react'
-import { useUrlState } from '../app/use-search.ts'
+import { useUrlState } from '../browser/use-search.ts'
 import css from './tabs.module.css'
 
 /** A tab: its name in the URL, what people read, and its content, which is made when it opens. */

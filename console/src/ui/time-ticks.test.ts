@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { toLocal } from '../app/zone-time.ts'
+import { toLocal } from '../browser/zone-time.ts'
 import { timeTicks } from './time-ticks.ts'
 
 const [minute_ms, hour_ms, day_ms] = [60_000, 3_600_000, 86_400_000]

@@ -1,4 +1,4 @@
-import { firstInstant, instantsAt, localMs } from '../app/zone-time.ts'
+import { firstInstant, instantsAt, localMs } from '../browser/zone-time.ts'
 
 const [hour_ms, day_ms] = [3_600_000, 86_400_000]
 

@@ -35,7 +35,7 @@ export const rotatingFiles: Readonly<Record<string, string>> = {
   'test/e2e/console-conditions.test.ts': 'console.test.ts',
   'test/e2e/console-operations.test.ts': 'console.test.ts, test/api of each action',
   'test/e2e/console-rights.test.ts': 'console.test.ts, test/api/isolation-matrix.test.ts',
-  'test/e2e/console-zones.test.ts': 'console/src/app/zone-time.test.ts, console.test.ts',
+  'test/e2e/console-zones.test.ts': 'console/src/browser/zone-time.test.ts, console.test.ts',
   'test/e2e/doctor.test.ts': 'test/api/onboarding-report.test.ts',
   'test/e2e/events.test.ts': 'test/api/events.test.ts',
   'test/e2e/feedback-page.test.ts': 'test/api/feedback-browser.test.ts',

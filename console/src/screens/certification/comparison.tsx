@@ -1,6 +1,6 @@
 import { api } from '../../api/client.ts'
 import type { CertificationComparison, ReleaseCertification } from '../../api/schema.gen.d.ts'
-import { useUrlState } from '../../app/use-search.ts'
+import { useUrlState } from '../../browser/use-search.ts'
 import { Button, Time } from '../../ui/parts.tsx'
 import { Loaded } from '../../ui/states.tsx'
 import { type Column, Table } from '../../ui/table.tsx'

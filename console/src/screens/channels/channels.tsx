@@ -2,17 +2,17 @@ import { Link } from '@tanstack/react-router'
 import { call } from '../../api/client.ts'
 import { usePages } from '../../api/pages.ts'
 import type { NotificationChannel } from '../../api/schema.gen.d.ts'
-import { useHasRole, useProjectId } from '../../app/project.ts'
-import { useUrlState } from '../../app/use-search.ts'
+import { useUrlState } from '../../browser/use-search.ts'
+import { useHasRole, useProjectId } from '../../session/project.ts'
 import { List } from '../../ui/list.tsx'
-import { Badge, Button, Heading, Time } from '../../ui/parts.tsx'
+import { Button, Heading, Time } from '../../ui/parts.tsx'
 import { Empty } from '../../ui/states.tsx'
 import type { Column } from '../../ui/table.tsx'
 import { Plain } from '../../ui/text.tsx'
 import ui from '../../ui/ui.module.css'
-import { useNames } from '../incidents/people.ts'
-import { ownerOf } from '../rules/rules.tsx'
+import { ownerOf, useNames } from '../shared/people.ts'
 import { ChannelPage } from './channel.tsx'
+import { ChannelState, receiverOf } from './channel-state.tsx'
 import { DefaultRoute } from './default-route.tsx'
 import { channelTypes } from './draft.ts'
 import { NewChannel } from './editor.tsx'
@@ -110,20 +110,3 @@ const columns = (
     cell: ({ updated_at }) => <Time at={updated_at} ago />,
   },
 ]
-
-/** Whether messages reach a channel, and why not. */
-export function ChannelState({ of }: { of: NotificationChannel }) {
-  if (of.unusable_reason !== null) {
-    return <Badge tone="bad">{of.unusable_reason.replaceAll('_', ' ')}</Badge>
-  }
-  if (of.disabled) return <Badge tone="warn">disabled</Badge>
-  return <Badge tone="good">active</Badge>
-}
-
-/** Returns the receiver of a channel, as far as the API shows it. */
-export function receiverOf(channel: NotificationChannel): string {
-  const { slack, email, pagerduty, alertmanager, webhook } = channel
-  if (slack !== undefined) return slack.channel ?? slack.webhook_host ?? 'incoming webhook'
-  if (email !== undefined) return email.to.join(', ')
-  return webhook?.url ?? pagerduty?.url ?? alertmanager?.url ?? '–'
-}

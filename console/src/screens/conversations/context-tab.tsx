@@ -1,7 +1,7 @@
 import { Link } from '@tanstack/react-router'
 import { api } from '../../api/client.ts'
 import type { ContextFailure, ContextHealth } from '../../api/schema.gen.d.ts'
-import { useProjectId } from '../../app/project.ts'
+import { useProjectId } from '../../session/project.ts'
 import { formatCount, formatShare } from '../../ui/format.ts'
 import { classes, Severity, Tile, Time } from '../../ui/parts.tsx'
 import { Loaded } from '../../ui/states.tsx'

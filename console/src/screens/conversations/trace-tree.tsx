@@ -6,8 +6,8 @@ import type {
   ConversationTask,
   ConversationTrace,
 } from '../../api/schema.gen.d.ts'
-import { useProjectId } from '../../app/project.ts'
-import { useUrlState } from '../../app/use-search.ts'
+import { useUrlState } from '../../browser/use-search.ts'
+import { useProjectId } from '../../session/project.ts'
 import { formatCount, formatDuration, formatUsd } from '../../ui/format.ts'
 import { Badge, Button } from '../../ui/parts.tsx'
 import { Empty, Loaded } from '../../ui/states.tsx'

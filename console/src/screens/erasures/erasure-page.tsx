@@ -1,7 +1,7 @@
 import { Link } from '@tanstack/react-router'
 import { api } from '../../api/client.ts'
 import type { Erasure } from '../../api/schema.gen.d.ts'
-import { useProjectId } from '../../app/project.ts'
+import { useProjectId } from '../../session/project.ts'
 import { downloadText } from '../../ui/download.ts'
 import { formatCount } from '../../ui/format.ts'
 import { BackButton } from '../../ui/here-link.tsx'

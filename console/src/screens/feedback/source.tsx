@@ -1,6 +1,6 @@
 import { serverNow } from '../../api/server-clock.ts'
-import { rangeOf } from '../../app/time-range.ts'
-import { useUrlState } from '../../app/use-search.ts'
+import { rangeOf } from '../../browser/time-range.ts'
+import { useUrlState } from '../../browser/use-search.ts'
 import { formatShare } from '../../ui/format.ts'
 import { Meter } from '../../ui/meter.tsx'
 import ui from '../../ui/ui.module.css'

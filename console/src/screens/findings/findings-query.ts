@@ -1,8 +1,8 @@
 import type { AggregateQuery, FindingKind } from '../../api/schema.gen.d.ts'
-import type { Search } from '../../app/search.ts'
-import { rangeOf } from '../../app/time-range.ts'
-import { findingKinds } from '../../ui/finding-kinds.ts'
-import { type SeverityName, severities } from '../incidents/inbox-query.ts'
+import type { Search } from '../../browser/search.ts'
+import { rangeOf } from '../../browser/time-range.ts'
+import { findingKinds } from '../shared/finding-kinds.ts'
+import { type SeverityName, severities } from '../shared/severities.ts'
 
 /** Fields by which the chart is stacked. */
 export const groupings = [

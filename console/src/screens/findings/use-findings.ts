@@ -1,7 +1,7 @@
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { call } from '../../api/client.ts'
 import type { AggregateQuery } from '../../api/schema.gen.d.ts'
-import { useProjectId } from '../../app/project.ts'
+import { useProjectId } from '../../session/project.ts'
 import type { Bucket } from './findings-chart.ts'
 import { type FindingsFilter, whereOf, windowOf } from './findings-query.ts'
 

@@ -1,5 +1,5 @@
 import type { ResolvedEvidence } from '../../api/schema.gen.d.ts'
-import { shownNumber } from '../../app/shown-number.ts'
+import { shownNumber } from '../../browser/shown-number.ts'
 
 type Evidence = Pick<ResolvedEvidence, 'kind' | 'id' | 'task_id' | 'trace_id' | 'finding'>
 

@@ -1,8 +1,10 @@
 import { api } from '../../api/client.ts'
-import { useUrlState } from '../../app/use-search.ts'
+import { useUrlState } from '../../browser/use-search.ts'
+import { Choice } from '../../ui/fields.tsx'
 import { Severity } from '../../ui/parts.tsx'
 import ui from '../../ui/ui.module.css'
-import { severities, stateChoices } from './inbox-query.ts'
+import { severities } from '../shared/severities.ts'
+import { stateChoices } from './inbox-query.ts'
 import css from './incidents.module.css'
 
 /** The filters of the inbox: severities with their counts, state, owner, rule and words. */
@@ -96,28 +98,5 @@ function BySeverity() {
         </button>
       ))}
     </fieldset>
-  )
-}
-
-/** A choice of a filter. */
-export function Choice({
-  label,
-  value,
-  choices,
-  onChoose,
-}: {
-  label: string
-  value: string
-  choices: readonly (readonly [string, string])[]
-  onChoose: (value: string) => void
-}) {
-  return (
-    <select aria-label={label} value={value} onChange={(event) => onChoose(event.target.value)}>
-      {choices.map(([each, text]) => (
-        <option key={each} value={each}>
-          {text}
-        </option>
-      ))}
-    </select>
   )
 }

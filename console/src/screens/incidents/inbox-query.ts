@@ -1,9 +1,6 @@
-import type { Search } from '../../app/search.ts'
-import { rangeOf } from '../../app/time-range.ts'
-
-/** Severities from the worst one. */
-export const severities = ['critical', 'high', 'medium', 'low', 'info'] as const
-export type SeverityName = (typeof severities)[number]
+import type { Search } from '../../browser/search.ts'
+import { rangeOf } from '../../browser/time-range.ts'
+import { type SeverityName, severities } from '../shared/severities.ts'
 
 /** States that the inbox offers: the value in the URL, and its label. */
 export const stateChoices = [

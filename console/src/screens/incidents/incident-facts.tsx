@@ -1,6 +1,6 @@
 import { Link } from '@tanstack/react-router'
 import type { IncidentDetail } from '../../api/schema.gen.d.ts'
-import { useProjectId } from '../../app/project.ts'
+import { useProjectId } from '../../session/project.ts'
 import { Copy } from '../../ui/copy.tsx'
 import { formatCount } from '../../ui/format.ts'
 import { Facts, Time } from '../../ui/parts.tsx'

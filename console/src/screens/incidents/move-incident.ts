@@ -2,6 +2,7 @@ import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { call } from '../../api/client.ts'
 import type { Incident } from '../../api/schema.gen.d.ts'
 import { notify } from '../../ui/toasts.tsx'
+import { refreshIncidents } from '../shared/refresh-incidents.ts'
 
 /** A move of a person on an incident. */
 export type Move =
@@ -56,15 +57,5 @@ export function useMoveIncident(onDone?: () => void) {
       onDone?.()
     },
     onSettled: () => refreshIncidents(client),
-  })
-}
-
-/** Has everything about incidents read again. */
-export function refreshIncidents(client: ReturnType<typeof useQueryClient>): Promise<void> {
-  return client.invalidateQueries({
-    predicate: ({ queryKey: [first, second] }) =>
-      first === 'incidents' ||
-      (typeof second === 'string' &&
-        (second.startsWith('/api/v2/observability/incidents') || second.includes('/alerts/'))),
   })
 }

@@ -1,6 +1,6 @@
 import { Link } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
-import { useProjectId } from '../../app/project.ts'
+import { useProjectId } from '../../session/project.ts'
 import {
   formatBytes,
   formatCount,

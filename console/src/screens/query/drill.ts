@@ -1,4 +1,4 @@
-import { firstInstant, localMs } from '../../app/zone-time.ts'
+import { firstInstant, localMs } from '../../browser/zone-time.ts'
 import type { Body, Filter, GroupBy, Window } from './body.ts'
 import type { Row } from './chart-rows.ts'
 import { addTo } from './filter-tree.ts'

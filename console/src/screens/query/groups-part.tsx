@@ -1,5 +1,5 @@
 import type { Measure } from '../../api/schema.gen.d.ts'
-import { useZone } from '../../app/zone.ts'
+import { useZone } from '../../browser/zone.ts'
 import { Button } from '../../ui/parts.tsx'
 import type { Body, GroupBy } from './body.ts'
 import { Flag, type PartProps } from './builder-parts.tsx'

@@ -1,6 +1,6 @@
 import { useMemo } from 'react'
 import type { AggregateAnswer, Measure } from '../../api/schema.gen.d.ts'
-import { useUrlState } from '../../app/use-search.ts'
+import { useUrlState } from '../../browser/use-search.ts'
 import { Chart } from '../../ui/chart.tsx'
 import { formatCount } from '../../ui/format.ts'
 import ui from '../../ui/ui.module.css'

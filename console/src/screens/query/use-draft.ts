@@ -1,7 +1,7 @@
 import { useMemo, useRef, useState } from 'react'
 import { serverNow } from '../../api/server-clock.ts'
-import { defaultFrom, resolveInstant } from '../../app/time-range.ts'
-import { useUrlState } from '../../app/use-search.ts'
+import { defaultFrom, resolveInstant } from '../../browser/time-range.ts'
+import { useUrlState } from '../../browser/use-search.ts'
 import { type Body, compactBody, readBody, toRange, toWindow, type Window } from './body.ts'
 import { latestOf } from './presets.ts'
 

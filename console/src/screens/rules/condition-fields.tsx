@@ -2,8 +2,8 @@ import type { IncidentRuleKind } from '../../api/schema.gen.d.ts'
 import { faultAt, SelectField, TextField } from '../../ui/fields.tsx'
 import { EventFields } from './event-fields.tsx'
 import { NumberField } from './list-field.tsx'
+import type { FieldsProps } from './rule-draft.ts'
 import { kindOf, kinds, withKind } from './rule-draft.ts'
-import type { FieldsProps } from './rule-fields.tsx'
 import css from './rules.module.css'
 
 /** Signals that a condition compares, with their unit. */

@@ -1,9 +1,9 @@
 import type { Severity } from '../../api/schema.gen.d.ts'
 import { CheckField, faultAt, SelectField, TextField } from '../../ui/fields.tsx'
-import { findingKinds } from '../../ui/finding-kinds.ts'
-import { severities } from '../incidents/inbox-query.ts'
+import { findingKinds } from '../shared/finding-kinds.ts'
+import { severities } from '../shared/severities.ts'
 import { ListField, NumberField } from './list-field.tsx'
-import type { FieldsProps } from './rule-fields.tsx'
+import type { FieldsProps } from './rule-draft.ts'
 import css from './rules.module.css'
 
 const sources = [

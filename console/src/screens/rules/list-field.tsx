@@ -1,6 +1,6 @@
 import { type ComponentProps, useState } from 'react'
 import { TextField } from '../../ui/fields.tsx'
-import { formatPairs } from '../channels/pairs.ts'
+import { formatPairs } from '../shared/pairs.ts'
 
 type About = Pick<ComponentProps<typeof TextField>, 'label' | 'hint' | 'fault' | 'placeholder'>
 

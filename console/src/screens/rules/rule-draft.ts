@@ -1,3 +1,4 @@
+import type { Fault } from '../../api/problem.ts'
 import type { IncidentRule, IncidentRuleKind, IncidentRuleRequest } from '../../api/schema.gen.d.ts'
 
 /**
@@ -123,4 +124,12 @@ export function signalOf(rule: Pick<IncidentRule, IncidentRuleKind>): string {
   if (signal !== undefined) return signal.replaceAll('_', ' ')
   const { source = '', kinds: some, types } = event?.match ?? {}
   return [source, (types ?? some ?? []).join(', ')].filter((each) => each !== '').join(': ')
+}
+
+/** What the fields of a rule show and change. */
+export type FieldsProps = {
+  draft: RuleDraft
+  faults: readonly Fault[] | undefined
+  isLocked: boolean
+  onChange: (draft: RuleDraft) => void
 }

@@ -1,20 +1,12 @@
 import { api } from '../../api/client.ts'
-import type { Fault } from '../../api/problem.ts'
 import type { IncidentRuleMode, NoDataOutcome, Severity } from '../../api/schema.gen.d.ts'
 import { AreaField, CheckField, faultAt, SelectField, TextField } from '../../ui/fields.tsx'
-import { parsePairs } from '../channels/pairs.ts'
-import { severities } from '../incidents/inbox-query.ts'
+import { parsePairs } from '../shared/pairs.ts'
+import { severities } from '../shared/severities.ts'
 import { ConditionFields } from './condition-fields.tsx'
 import { ListField, PairsField } from './list-field.tsx'
-import type { RuleDraft } from './rule-draft.ts'
+import type { FieldsProps, RuleDraft } from './rule-draft.ts'
 import css from './rules.module.css'
-
-export type FieldsProps = {
-  draft: RuleDraft
-  faults: readonly Fault[] | undefined
-  isLocked: boolean
-  onChange: (draft: RuleDraft) => void
-}
 
 /** The fields of a rule. What is rare, such as inhibition, is in the YAML. */
 export function RuleFields(props: FieldsProps) {
@@ -53,7 +45,7 @@ export function RuleFields(props: FieldsProps) {
   )
 }
 
-export type PutProps = FieldsProps & { put: (change: Partial<RuleDraft>) => void }
+type PutProps = FieldsProps & { put: (change: Partial<RuleDraft>) => void }
 
 /** Returns a draft with changed fields. Empty texts and lists are left out. */
 function withChange(draft: RuleDraft, change: Partial<RuleDraft>): RuleDraft {

@@ -2,9 +2,10 @@ import { Link, useNavigate } from '@tanstack/react-router'
 import { call } from '../../api/client.ts'
 import { usePages } from '../../api/pages.ts'
 import type { IncidentRule } from '../../api/schema.gen.d.ts'
-import { useLive } from '../../app/live.ts'
-import { useHasRole, useProjectId } from '../../app/project.ts'
-import { useUrlState } from '../../app/use-search.ts'
+import { useUrlState } from '../../browser/use-search.ts'
+import { useLive } from '../../session/live.ts'
+import { useHasRole, useProjectId } from '../../session/project.ts'
+import { Choice } from '../../ui/fields.tsx'
 import { formatCount } from '../../ui/format.ts'
 import { List } from '../../ui/list.tsx'
 import { Badge, Button, Heading, Severity, Time } from '../../ui/parts.tsx'
@@ -12,8 +13,7 @@ import { Empty } from '../../ui/states.tsx'
 import type { Column } from '../../ui/table.tsx'
 import { Plain } from '../../ui/text.tsx'
 import ui from '../../ui/ui.module.css'
-import { Choice } from '../incidents/inbox-filters.tsx'
-import { useNames } from '../incidents/people.ts'
+import { ownerOf, useNames } from '../shared/people.ts'
 import { kinds, signalOf } from './rule-draft.ts'
 
 const page = 100
@@ -154,12 +154,4 @@ export function RuleState({ of }: { of: Pick<IncidentRule, 'suspend' | 'mode' | 
       {of.mode === 'shadow' && <Badge>shadow</Badge>}
     </span>
   )
-}
-
-/** Returns the resource that declares a rule or channel, or who changed it last. */
-export function ownerOf(
-  { managed_by, updated_by }: Pick<IncidentRule, 'managed_by' | 'updated_by'>,
-  nameOf: (by: string) => string,
-): string {
-  return managed_by === null ? nameOf(updated_by) : `${managed_by.namespace}/${managed_by.name}`
 }

@@ -1,5 +1,5 @@
 import { lazy, Suspense } from 'react'
-import { useProject } from '../../app/project.ts'
+import { useProject } from '../../session/project.ts'
 import { Loading } from '../../ui/states.tsx'
 import type { RuleDraft } from './rule-draft.ts'
 

@@ -7,7 +7,7 @@ import type {
   DetectionSettingsInput,
   ProjectDetectionSettings,
 } from '../../api/schema.gen.d.ts'
-import { useHasRole, useProjectId } from '../../app/project.ts'
+import { useHasRole, useProjectId } from '../../session/project.ts'
 import { Changed } from '../../ui/changed.tsx'
 import { CheckField, faultAt, TextField } from '../../ui/fields.tsx'
 import { formatCount } from '../../ui/format.ts'

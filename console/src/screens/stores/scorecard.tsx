@@ -1,7 +1,7 @@
 import { useQueryClient } from '@tanstack/react-query'
 import { api } from '../../api/client.ts'
 import type { RouteStatsReply, StoreScorecard } from '../../api/schema.gen.d.ts'
-import { useHasRole } from '../../app/project.ts'
+import { useHasRole } from '../../session/project.ts'
 import { formatCount, formatDuration, formatShare } from '../../ui/format.ts'
 import { HereLink } from '../../ui/here-link.tsx'
 import { Meter } from '../../ui/meter.tsx'

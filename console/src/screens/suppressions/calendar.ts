@@ -1,5 +1,5 @@
 import type { IncidentSuppression } from '../../api/schema.gen.d.ts'
-import { toInstant, toLocal } from '../../app/zone-time.ts'
+import { toInstant, toLocal } from '../../browser/zone-time.ts'
 
 /** A part of a day in which a suppression mutes, as shares of the day from 0 to 1. */
 export type CalendarBar = { from: number; to: number; starts: string; ends: string }

@@ -3,7 +3,7 @@ import type {
   IncidentSuppressionRequest,
   MatcherOperator,
 } from '../../api/schema.gen.d.ts'
-import { isRepeated, toInstant, toLocal, zoneName } from '../../app/zone-time.ts'
+import { isRepeated, toInstant, toLocal, zoneName } from '../../browser/zone-time.ts'
 
 /** A matcher as it is edited: a list of `in` is text with commas. */
 export type MatcherDraft = { field: string; op: MatcherOperator; value: string }

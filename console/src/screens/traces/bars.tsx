@@ -2,7 +2,7 @@ import { useEffect, useRef } from 'react'
 import { formatDuration } from '../../ui/format.ts'
 import css from './bars.module.css'
 import type { Period, Tree } from './outline.ts'
-import { row_px, type Window } from './tree-rows.tsx'
+import { row_px, type Window } from './shown-rows.ts'
 
 type BarsProps = { tree: Tree; nodes: readonly number[]; view: Window; period: Period }
 

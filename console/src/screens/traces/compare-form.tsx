@@ -1,6 +1,6 @@
 import { useNavigate } from '@tanstack/react-router'
 import type { FormEvent } from 'react'
-import { useProjectId } from '../../app/project.ts'
+import { useProjectId } from '../../session/project.ts'
 import { Button } from '../../ui/parts.tsx'
 import ui from '../../ui/ui.module.css'
 

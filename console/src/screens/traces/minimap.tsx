@@ -1,7 +1,7 @@
 import { useEffect, useRef } from 'react'
 import css from './minimap.module.css'
 import { type Period, periodOf, type Tree } from './outline.ts'
-import { row_px, type Window } from './tree-rows.tsx'
+import { row_px, type Window } from './shown-rows.ts'
 
 type MinimapProps = { tree: Tree; shown: Int32Array; view: Window; period: Period }
 

@@ -1,6 +1,6 @@
 import { useMemo, useRef, useState } from 'react'
-import { useKeys } from '../../app/keys.ts'
-import { useUrlState } from '../../app/use-search.ts'
+import { useKeys } from '../../browser/keys.ts'
+import { useUrlState } from '../../browser/use-search.ts'
 import { formatCount } from '../../ui/format.ts'
 import { Button } from '../../ui/parts.tsx'
 import { Empty, Loaded } from '../../ui/states.tsx'
@@ -18,10 +18,8 @@ import {
 } from './outline.ts'
 import css from './outline-view.module.css'
 import { type Source, useTree } from './read-outline.ts'
+import type { Mode } from './shown-rows.ts'
 import { TreeRows } from './tree-rows.tsx'
-
-/** `tree`: names with sums. `waterfall`: names with bars over the time. */
-export type Mode = 'tree' | 'waterfall'
 
 /**
  * All nodes of a trace or task, up to 100,000. The selected node is `node` of the URL, folded ones

@@ -1,7 +1,7 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { call } from '../../api/client.ts'
-import { useLive } from '../../app/live.ts'
-import { useProjectId } from '../../app/project.ts'
+import { useLive } from '../../session/live.ts'
+import { useProjectId } from '../../session/project.ts'
 import { type Outline, toTree } from './outline.ts'
 
 /** The trace or task of a tree. */

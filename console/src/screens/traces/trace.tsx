@@ -1,6 +1,6 @@
 import { Link, useParams } from '@tanstack/react-router'
-import { useProjectId } from '../../app/project.ts'
-import { useUrlState } from '../../app/use-search.ts'
+import { useUrlState } from '../../browser/use-search.ts'
+import { useProjectId } from '../../session/project.ts'
 import { formatCount, formatDuration, formatUsd } from '../../ui/format.ts'
 import { Heading, Tile, Time } from '../../ui/parts.tsx'
 import { Loaded } from '../../ui/states.tsx'

@@ -1,20 +1,13 @@
-import { useEffect, useRef, useState } from 'react'
-import { useTheme } from '../../app/theme.ts'
+import { useEffect, useRef } from 'react'
+import { useTheme } from '../../browser/theme.ts'
 import { formatCompact, formatDuration, formatUsd } from '../../ui/format.ts'
 import { Badge, classes } from '../../ui/parts.tsx'
 import { Plain } from '../../ui/text.tsx'
 import { Bars } from './bars.tsx'
 import { Minimap } from './minimap.tsx'
 import { hasChildren, type Period, type Tree } from './outline.ts'
-import type { Mode } from './outline-view.tsx'
+import { type Mode, row_px, useWindow } from './shown-rows.ts'
 import css from './tree-rows.module.css'
-
-/** Height of a row in pixels; the canvas and the style sheet use the same. */
-export const row_px = 26
-/** Rows beyond the window on each side. */
-const overscan = 6
-
-export type Window = { first: number; last: number; top: number; height: number }
 
 type RowsProps = {
   tree: Tree
@@ -74,27 +67,6 @@ export function TreeRows(props: RowsProps) {
       </div>
     </div>
   )
-}
-
-/** Returns the rows that are near the window of a scroller. */
-function useWindow(scroller: React.RefObject<HTMLDivElement | null>, count: number): Window {
-  const [{ top, height }, setView] = useState({ top: 0, height: 600 })
-  useEffect(() => {
-    const element = scroller.current
-    if (element === null) return undefined
-    const read = () => setView({ top: element.scrollTop, height: element.clientHeight })
-    read()
-    const observer = new ResizeObserver(read)
-    observer.observe(element)
-    element.addEventListener('scroll', read, { passive: true })
-    return () => {
-      observer.disconnect()
-      element.removeEventListener('scroll', read)
-    }
-  }, [scroller])
-  const first = Math.max(Math.floor(top / row_px) - overscan, 0)
-  const last = Math.min(Math.ceil((top + height) / row_px) + overscan, count)
-  return { first, last: Math.max(first, last), top, height }
 }
 
 type RowProps = {

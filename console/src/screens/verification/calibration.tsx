@@ -2,16 +2,16 @@ import { useQueryClient } from '@tanstack/react-query'
 import { useMemo } from 'react'
 import { api } from '../../api/client.ts'
 import type { VerificationCalibration } from '../../api/schema.gen.d.ts'
-import { useHasRole } from '../../app/project.ts'
+import { useHasRole } from '../../session/project.ts'
 import { Chart } from '../../ui/chart.tsx'
 import { formatCount, formatShare } from '../../ui/format.ts'
 import { Progress } from '../../ui/job.tsx'
 import { Button, Time } from '../../ui/parts.tsx'
 import { Loaded } from '../../ui/states.tsx'
-import { stepCurve } from '../../ui/step-curve.ts'
 import { type Column, Table } from '../../ui/table.tsx'
 import { notify, notifyFault } from '../../ui/toasts.tsx'
 import ui from '../../ui/ui.module.css'
+import { stepCurve } from './step-curve.ts'
 
 type Verifier = VerificationCalibration['verifiers'][number]
 type Fit = NonNullable<Verifier['fit']>

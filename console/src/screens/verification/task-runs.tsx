@@ -1,7 +1,7 @@
 import { Link } from '@tanstack/react-router'
 import { call } from '../../api/client.ts'
 import type { VerificationRun } from '../../api/schema.gen.d.ts'
-import { useProjectId } from '../../app/project.ts'
+import { useProjectId } from '../../session/project.ts'
 import { formatShare, formatUsd } from '../../ui/format.ts'
 import { HereLink } from '../../ui/here-link.tsx'
 import { Actor, useRunPages } from '../../ui/job.tsx'

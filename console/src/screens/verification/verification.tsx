@@ -1,4 +1,4 @@
-import { useUrlState } from '../../app/use-search.ts'
+import { useUrlState } from '../../browser/use-search.ts'
 import { BackButton } from '../../ui/here-link.tsx'
 import { Heading } from '../../ui/parts.tsx'
 import { Tabs } from '../../ui/tabs.tsx'

@@ -1,5 +1,5 @@
 import type { Finding, TaskFindingList } from '../../../api/schema.gen.d.ts'
-import { useUrlState } from '../../../app/use-search.ts'
+import { useUrlState } from '../../../browser/use-search.ts'
 import { formatShare, formatUsd } from '../../../ui/format.ts'
 import { Json } from '../../../ui/json.tsx'
 import { Badge, Button, Facts, Severity } from '../../../ui/parts.tsx'

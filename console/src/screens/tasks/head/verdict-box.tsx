@@ -1,5 +1,5 @@
 import type { Finding, Task } from '../../../api/schema.gen.d.ts'
-import { useUrlState } from '../../../app/use-search.ts'
+import { useUrlState } from '../../../browser/use-search.ts'
 import { formatCount, formatUsd } from '../../../ui/format.ts'
 import { Badge, Button, Severity, Time } from '../../../ui/parts.tsx'
 import { Plain } from '../../../ui/text.tsx'

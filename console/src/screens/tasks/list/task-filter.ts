@@ -7,7 +7,7 @@ import {
   parseFilter,
   textField,
 } from '../../../ui/filter-language.ts'
-import { findingKinds } from '../../../ui/finding-kinds.ts'
+import { findingKinds } from '../../shared/finding-kinds.ts'
 
 /** Filters of the list of tasks, as the API names them. */
 export type TaskQuery = Omit<

@@ -1,5 +1,5 @@
 import { useEffect, useMemo } from 'react'
-import { useUrlState } from '../../../app/use-search.ts'
+import { useUrlState } from '../../../browser/use-search.ts'
 import { formatCount, formatUsd } from '../../../ui/format.ts'
 import { classes } from '../../../ui/parts.tsx'
 import { Loaded } from '../../../ui/states.tsx'

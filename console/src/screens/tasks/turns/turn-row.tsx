@@ -1,5 +1,5 @@
 import type { Turn, TurnClaim, TurnToolUse } from '../../../api/schema.gen.d.ts'
-import { useUrlState } from '../../../app/use-search.ts'
+import { useUrlState } from '../../../browser/use-search.ts'
 import {
   formatCompact,
   formatDuration,

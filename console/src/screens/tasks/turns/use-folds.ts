@@ -1,4 +1,4 @@
-import { useUrlState } from '../../../app/use-search.ts'
+import { useUrlState } from '../../../browser/use-search.ts'
 
 /** Folded parts of the turns. A part is named by a letter and a number, such as `u12`. */
 export type Folds = {

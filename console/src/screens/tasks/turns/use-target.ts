@@ -1,8 +1,8 @@
 import { useEffect } from 'react'
 import type { Turn } from '../../../api/schema.gen.d.ts'
-import type { Search } from '../../../app/search.ts'
-import { shownNumber } from '../../../app/shown-number.ts'
-import { useUrlState } from '../../../app/use-search.ts'
+import type { Search } from '../../../browser/search.ts'
+import { shownNumber } from '../../../browser/shown-number.ts'
+import { useUrlState } from '../../../browser/use-search.ts'
 
 /** Names of the URL that point at a turn: the number of its step or of itself as pages show it, or a finding. */
 const names = ['step', 'turn', 'finding'] as const

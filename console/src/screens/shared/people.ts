@@ -1,5 +1,6 @@
 import { api } from '../../api/client.ts'
-import { useHasRole, useProjectId } from '../../app/project.ts'
+import type { IncidentRule } from '../../api/schema.gen.d.ts'
+import { useHasRole, useProjectId } from '../../session/project.ts'
 
 const members_max = 200
 
@@ -31,4 +32,12 @@ export function useNames(): (by: string) => string {
     const id = by.startsWith('user:') ? by.slice('user:'.length) : by
     return names.get(id) ?? by
   }
+}
+
+/** Returns the resource that declares a rule or channel, or who changed it last. */
+export function ownerOf(
+  { managed_by, updated_by }: Pick<IncidentRule, 'managed_by' | 'updated_by'>,
+  nameOf: (by: string) => string,
+): string {
+  return managed_by === null ? nameOf(updated_by) : `${managed_by.namespace}/${managed_by.name}`
 }

@@ -1,4 +1,4 @@
-import { type DateOptions, dateFormat } from '../ui/date-format.ts'
+import { type DateOptions, dateFormat } from './date-format.ts'
 
 /** Local times of a zone and the instants they name. Days of a change of the clock have 23 or 25 hours. */
 

@@ -1,4 +1,4 @@
-import type { ChartSeries } from './chart-data.ts'
+import type { ChartSeries } from '../../ui/chart-data.ts'
 
 /** A measured share for each stated one; a step applies up to the next one. */
 export type Step = { from: number; value: number }

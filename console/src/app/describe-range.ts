@@ -1,5 +1,5 @@
-import { resolveInstant, type TimeRange } from '../app/time-range.ts'
-import { formatShortInstant } from './format.ts'
+import { resolveInstant, type TimeRange } from '../browser/time-range.ts'
+import { formatShortInstant } from '../ui/format.ts'
 
 /** Describes a range that the frame does not offer: `Last 3 h`, or its ends in a zone. */
 export function describeRange(
