@@ -15,9 +15,9 @@ import {
   type Route,
   type RouteAuth,
   type RouteScope,
+  requesterOf,
 } from '../../platform/http/index.ts'
 import { declaredByParameter, getDeclarer } from '../access/index.ts'
-import { requesterOf } from '../jobs/index.ts'
 import { type DocumentRules, DocumentWriter, type WrittenDocument } from './change-document.ts'
 import type { DocumentFilter, NamedRow } from './named-table.ts'
 import type { AnyDatabase } from './versioned-table.ts'

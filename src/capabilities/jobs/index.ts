@@ -13,7 +13,6 @@ export {
   jobFields,
   listJobs,
   readJob,
-  requesterOf,
   shownJob,
 } from './job-runs.ts'
 export { jobRunRoutes } from './run-routes.ts'

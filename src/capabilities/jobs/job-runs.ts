@@ -3,7 +3,6 @@ import { isUuid, newId } from '../../kernel/ids.ts'
 import type { PageInfo } from '../../kernel/pages.ts'
 import { problem } from '../../kernel/problem.ts'
 import { idPage, idPageAfter } from '../../model/id-pages.ts'
-import type { Caller } from '../../platform/http/index.ts'
 import type { Job, JobDb, JobRequest } from './contract.ts'
 import {
   countJobs,
@@ -33,11 +32,6 @@ export async function enqueueJob(db: JobDb, request: JobRequest): Promise<Job> {
     })
   }
   throw problem('job_running', { detail: `A ${request.kind} run is under way; try again later.` })
-}
-
-/** Returns the `requested_by` of a caller. */
-export function requesterOf({ kind, id }: Pick<Caller, 'kind' | 'id'>): string {
-  return `${kind}:${id}`
 }
 
 const attempts_max = 3

@@ -3,8 +3,7 @@ import { decodeCursor, encodeCursor } from '../../kernel/pages.ts'
 import { type Fault, problem } from '../../kernel/problem.ts'
 import { expected } from '../../model/list-query.ts'
 import { record } from '../../model/named-schemas.ts'
-import { type Caller, defineRoute, type Route } from '../../platform/http/index.ts'
-import { requesterOf } from '../jobs/index.ts'
+import { type Caller, defineRoute, type Route, requesterOf } from '../../platform/http/index.ts'
 import { answerAggregate, answerFields, answerQuery, queryWindow } from '../query/index.ts'
 import {
   checkTemplate,

@@ -33,6 +33,7 @@ export {
   type RouteAccess,
   type RouteAuth,
   type RouteScope,
+  requesterOf,
 } from './route-access.ts'
 export {
   assertVersion,

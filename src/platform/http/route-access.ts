@@ -70,6 +70,11 @@ export type Caller = {
   browser?: { user_rate_per_minute: number }
 }
 
+/** Returns how rows name the caller who asked for or changed them: `kind:id`. */
+export function requesterOf({ kind, id }: Pick<Caller, 'kind' | 'id'>): string {
+  return `${kind}:${id}`
+}
+
 /** Authorises a request. Throws 401, 403, 404 or `project_required`. */
 export type Authorize = (route: RouteAccess, credentials: Credentials) => Promise<Caller>
 /** `method` tells reads of an archived project from changes; without it, a call is a change. */

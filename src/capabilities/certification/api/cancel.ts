@@ -1,5 +1,4 @@
-import { defineRoute, type Route } from '../../../platform/http/index.ts'
-import { requesterOf } from '../../jobs/index.ts'
+import { defineRoute, type Route, requesterOf } from '../../../platform/http/index.ts'
 import { cancelCertification } from '../certifications/store.ts'
 import { certificationSchema, toCertificationReply } from './certification-reply.ts'
 import {

@@ -5,8 +5,7 @@ import { openWaitSlots } from '../../../kernel/wait-slots.ts'
 import { idPageQuery, pageFields, readIdPage } from '../../../model/id-pages.ts'
 import { flagParameter, textParameter } from '../../../model/list-query.ts'
 import { record } from '../../../model/named-schemas.ts'
-import { Answer, defineRoute, type Route } from '../../../platform/http/index.ts'
-import { requesterOf } from '../../jobs/index.ts'
+import { Answer, defineRoute, type Route, requesterOf } from '../../../platform/http/index.ts'
 import { type CertificationRequest, invalid, window_days_max } from '../certifications/plan.ts'
 import {
   declareCertification,

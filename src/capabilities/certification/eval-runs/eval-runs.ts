@@ -5,8 +5,13 @@ import type { Clock } from '../../../kernel/time.ts'
 import { idPageQuery, pageFields, readIdPage } from '../../../model/id-pages.ts'
 import { textParameter } from '../../../model/list-query.ts'
 import { record } from '../../../model/named-schemas.ts'
-import { Answer, type Caller, defineRoute, type Route } from '../../../platform/http/index.ts'
-import { requesterOf } from '../../jobs/index.ts'
+import {
+  Answer,
+  type Caller,
+  defineRoute,
+  type Route,
+  requesterOf,
+} from '../../../platform/http/index.ts'
 import { toStoredEnvironment } from '../evidence/environment.ts'
 import type { EvalCase } from '../evidence/eval-case.ts'
 import { createEvalReader, type EvalReader } from './eval-reader.ts'

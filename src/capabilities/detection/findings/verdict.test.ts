@@ -3,8 +3,8 @@ import { agentRun, type RunSource } from '../../../../test/corpus/agent-run.ts'
 import { findingsOf, runOf } from '../../../../test/support/failure-findings.ts'
 import { failureDetectors } from '../detectors/index.ts'
 import { defaultDetectionSettings } from '../settings/detector-settings.ts'
+import { analyseRun } from './analyse-run.ts'
 import type { NotChecked } from './finding.ts'
-import { analyseRun } from './new-findings.ts'
 import { findRootCause, toVerdictColumns, writeVerdictSentence } from './verdict.ts'
 
 const all = (run: ReturnType<typeof agentRun>) =>

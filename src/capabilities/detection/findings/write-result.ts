@@ -5,6 +5,7 @@ import { detectorsDigest } from '../detectors/index.ts'
 import type { FindingContent, FindingsPorts, StoredFindings } from '../ports.ts'
 import type { Place, TaskRun } from '../reconstruction/index.ts'
 import { judgeDetector } from '../settings/detector-settings.ts'
+import type { Analysis } from './analyse-run.ts'
 import type { Finding, FindingChanges } from './finding.ts'
 import {
   findingsOf,
@@ -17,7 +18,7 @@ import {
   writeDetection,
   writeVerdict,
 } from './findings-store.ts'
-import type { Analysis, NewFinding } from './new-findings.ts'
+import type { NewFinding } from './new-findings.ts'
 import {
   findLaterTasks,
   lockTask,

@@ -1,6 +1,6 @@
 import type { ContextMemory } from '../contract.ts'
 import { readContextMemory } from '../facts/index.ts'
-import { type Analysis, analyseRun } from '../findings/new-findings.ts'
+import { type Analysis, analyseRun } from '../findings/analyse-run.ts'
 import { findEarlierMemory, type TaskFacts } from '../findings/tasks-store.ts'
 import type { DetectionPorts } from '../ports.ts'
 import type { Place, TaskRun } from '../reconstruction/index.ts'

@@ -8,8 +8,7 @@ import {
   positionIn,
 } from '../../../model/list-query.ts'
 import { record, windowSchema } from '../../../model/named-schemas.ts'
-import { defineRoute, type Route } from '../../../platform/http/index.ts'
-import { requesterOf } from '../../jobs/index.ts'
+import { defineRoute, type Route, requesterOf } from '../../../platform/http/index.ts'
 import { taskNamed, taskPath } from '../../tasks/index.ts'
 import { type InsightDeps, labelReadScope, reviewScope } from '../contract.ts'
 import { hourWindow, windowQuery } from '../counting/window.ts'

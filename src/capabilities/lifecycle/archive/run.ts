@@ -2,15 +2,8 @@ import { z } from 'zod'
 import { problem } from '../../../kernel/problem.ts'
 import { nsFromIso } from '../../../model/list-query.ts'
 import { documentedAs, record } from '../../../model/named-schemas.ts'
-import { defineRoute, type Route } from '../../../platform/http/index.ts'
-import {
-  enqueueJob,
-  type Job,
-  jobFields,
-  jobRunRoutes,
-  requesterOf,
-  shownJob,
-} from '../../jobs/index.ts'
+import { defineRoute, type Route, requesterOf } from '../../../platform/http/index.ts'
+import { enqueueJob, type Job, jobFields, jobRunRoutes, shownJob } from '../../jobs/index.ts'
 import { checkRecordFilter, filterSchema } from '../../query/index.ts'
 import { type ArchiveDeps, archiveJob, readArchiveParams } from './contract.ts'
 import { kindNames } from './kinds.ts'

@@ -4,8 +4,13 @@ import { canonicalJson } from '../../../kernel/canonical-json.ts'
 import { expected, nsFromIso } from '../../../model/list-query.ts'
 import { documentedAs, record } from '../../../model/named-schemas.ts'
 import { refuseUnstorable } from '../../../model/storable.ts'
-import { Answer, type Caller, defineRoute, type Route } from '../../../platform/http/index.ts'
-import { requesterOf } from '../../jobs/index.ts'
+import {
+  Answer,
+  type Caller,
+  defineRoute,
+  type Route,
+  requesterOf,
+} from '../../../platform/http/index.ts'
 import { type OnboardingDeps, writeScope } from '../contract.ts'
 import { correctTime, eventNameList, eventNames, isSecretLike, maskMetadata } from './event.ts'
 import { type NewEvent, type StoredEvent, storeEvents } from './store.ts'

@@ -4,8 +4,13 @@ import { poll } from '../../../kernel/poll.ts'
 import { problem } from '../../../kernel/problem.ts'
 import { flagParameter } from '../../../model/list-query.ts'
 import { record } from '../../../model/named-schemas.ts'
-import { Answer, type Caller, defineRoute, type Route } from '../../../platform/http/index.ts'
-import { requesterOf } from '../../jobs/index.ts'
+import {
+  Answer,
+  type Caller,
+  defineRoute,
+  type Route,
+  requesterOf,
+} from '../../../platform/http/index.ts'
 import { readScope, writeScope } from '../contract.ts'
 import type { ScenarioDeps } from './contract.ts'
 import { removeScenarios } from './remove-scenarios.ts'

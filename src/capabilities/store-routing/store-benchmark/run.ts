@@ -1,14 +1,13 @@
 import { z } from 'zod'
 import type { Clock } from '../../../kernel/time.ts'
 import { record } from '../../../model/named-schemas.ts'
-import { Answer, defineRoute, type Route } from '../../../platform/http/index.ts'
+import { Answer, defineRoute, type Route, requesterOf } from '../../../platform/http/index.ts'
 import {
   enqueueJob,
   type Job,
   type JobDb,
   jobFields,
   jobRunRoutes,
-  requesterOf,
   shownJob,
 } from '../../jobs/index.ts'
 import { queryClasses, storeNames } from '../contract.ts'

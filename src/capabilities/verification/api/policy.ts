@@ -1,6 +1,5 @@
-import type { Route } from '../../../platform/http/index.ts'
+import { type Route, requesterOf } from '../../../platform/http/index.ts'
 import { projectDocumentRoutes } from '../../documents/index.ts'
-import { requesterOf } from '../../jobs/index.ts'
 import { policyBody, policySchema, toPolicyReply } from '../policy/rules.ts'
 import { policyTable } from '../policy/store.ts'
 import { chooseVerifiers } from '../verifiers/choose-verifiers.ts'

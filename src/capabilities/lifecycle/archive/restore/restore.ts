@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { newId } from '../../../../kernel/ids.ts'
 import { problem } from '../../../../kernel/problem.ts'
 import { record } from '../../../../model/named-schemas.ts'
-import { defineRoute, type Route } from '../../../../platform/http/index.ts'
+import { defineRoute, type Route, requesterOf } from '../../../../platform/http/index.ts'
 import {
   enqueueJob,
   type Job,
@@ -10,7 +10,6 @@ import {
   jobFields,
   jobRunRoutes,
   readJob,
-  requesterOf,
   shownJob,
 } from '../../../jobs/index.ts'
 import {

@@ -5,8 +5,7 @@ import { idPage, idPageAfter, idPageQuery, pageFields } from '../../../../model/
 import { expected, flagParameter, isStorable } from '../../../../model/list-query.ts'
 import { managedByField, refuseUnlessOwner } from '../../../../model/managed-by.ts'
 import { record } from '../../../../model/named-schemas.ts'
-import { Answer, defineRoute, type Route } from '../../../../platform/http/index.ts'
-import { requesterOf } from '../../../jobs/index.ts'
+import { Answer, defineRoute, type Route, requesterOf } from '../../../../platform/http/index.ts'
 import type { RetentionDeps } from '../contract.ts'
 import { tooManyHolds } from './managed-store.ts'
 import {

@@ -8,8 +8,8 @@ import {
   ifMatchHeader,
   type RequestHeaders,
   type Route,
+  requesterOf,
 } from '../../../../platform/http/index.ts'
-import { requesterOf } from '../../../jobs/index.ts'
 import type { RetentionDeps } from '../contract.ts'
 import { startDryRun, waitParameter } from '../runs/run.ts'
 import { runSchema } from '../runs/run-schema.ts'

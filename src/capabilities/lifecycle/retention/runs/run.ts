@@ -5,15 +5,14 @@ import { problem } from '../../../../kernel/problem.ts'
 import { pageFields } from '../../../../model/id-pages.ts'
 import { cursorParameter, flagParameter, limitParameter } from '../../../../model/list-query.ts'
 import { record } from '../../../../model/named-schemas.ts'
-import { Answer, type Caller, defineRoute, type Route } from '../../../../platform/http/index.ts'
 import {
-  cancelJob,
-  enqueueJob,
-  type Job,
-  listJobs,
-  readJob,
+  Answer,
+  type Caller,
+  defineRoute,
+  type Route,
   requesterOf,
-} from '../../../jobs/index.ts'
+} from '../../../../platform/http/index.ts'
+import { cancelJob, enqueueJob, type Job, listJobs, readJob } from '../../../jobs/index.ts'
 import { dryRunKind, type RetentionDb, type RetentionDeps, retentionKind } from '../contract.ts'
 import type { RetentionRules } from '../retention-policy/rules.ts'
 import { retentionTable } from '../retention-policy/store.ts'

@@ -4,8 +4,7 @@ import { type Problem, problem } from '../../../../kernel/problem.ts'
 import { expected } from '../../../../model/list-query.ts'
 import { record } from '../../../../model/named-schemas.ts'
 import { refuseUnstorable } from '../../../../model/storable.ts'
-import { defineRoute, type Route } from '../../../../platform/http/index.ts'
-import { requesterOf } from '../../../jobs/index.ts'
+import { defineRoute, type Route, requesterOf } from '../../../../platform/http/index.ts'
 import type { RunsDb } from '../../contract.ts'
 import {
   deleteOverride,

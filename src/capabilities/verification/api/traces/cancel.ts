@@ -1,6 +1,5 @@
 import { problem } from '../../../../kernel/problem.ts'
-import { defineRoute, type Route } from '../../../../platform/http/index.ts'
-import { requesterOf } from '../../../jobs/index.ts'
+import { defineRoute, type Route, requesterOf } from '../../../../platform/http/index.ts'
 import { tracePath } from '../../../traces/index.ts'
 import { cancelRun, listRuns } from '../../runs/store.ts'
 import { findTrace } from '../../runs/trace-target.ts'
