@@ -81,9 +81,7 @@ const eventSchema = record('OnboardingEventRequest', eventFields)
 
 const sentAt = instant
   .optional()
-  .describe(
-    'Time when the request was sent, by the clock of the client. Used to correct `occurred_at`.',
-  )
+  .describe('Time of sending, by the clock of the client. Used to correct `occurred_at`.')
 
 const batchBody = record('OnboardingEventsRequest', {
   events: z
