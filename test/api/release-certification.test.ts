@@ -1,12 +1,8 @@
 import { generateKeyPairSync, randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import {
-  openEnvelope,
-  openSigningKey,
-  readPublicKeys,
-  readStatement,
-} from '../../src/capabilities/certification/index.ts'
+import { openSigningKey, readStatement } from '../../src/capabilities/certification/index.ts'
 import { statementPayloadType } from '../../src/capabilities/certification/statement/statement.ts'
+import { openEnvelope, readPublicKeys } from '../../src/capabilities/signing/index.ts'
 import { maxProjectWaits } from '../../src/kernel/wait-slots.ts'
 import { sql } from '../../src/platform/relational/index.ts'
 import {

@@ -27,10 +27,7 @@ export { recomputeCertification } from './certifications/recompute.ts'
 export { readEvalFile } from './eval-runs/eval-file.ts'
 export { openCertificationErasure } from './evidence/erase-user.ts'
 export { BadSigningKey, openSigningKey } from './keys/signing-key.ts'
-export { type Envelope, openEnvelope, signEnvelope } from './statement/envelope.ts'
-export { type PublicKeys, readKeyId, readPublicKeys, toJwks } from './statement/public-keys.ts'
 export { readStatement, type Statement, statementPayloadType } from './statement/statement.ts'
-export { StatementFault } from './statement/statement-fault.ts'
 
 /** The routes of release policies and of eval runs. */
 export function releasePolicyRoutes(deps: PolicyDeps & EvalRunDeps): Route[] {

@@ -10,7 +10,7 @@ import {
   type SignedCheckpoint,
   segmentFault,
 } from '../../capabilities/audit/index.ts'
-import { readPublicKeys, StatementFault } from '../../capabilities/certification/index.ts'
+import { readPublicKeys, StatementFault } from '../../capabilities/signing/index.ts'
 import { readLines } from '../../kernel/json-lines.ts'
 import { printable } from '../../kernel/printable.ts'
 import { type Arguments, type CommandIo, exitStatus, UsageError } from '../command.ts'

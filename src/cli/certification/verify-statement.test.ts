@@ -3,12 +3,11 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { signEnvelope } from '../../capabilities/certification/statement/envelope.ts'
-import { toJwks } from '../../capabilities/certification/statement/public-keys.ts'
 import {
   encodeStatement,
   type Predicate,
 } from '../../capabilities/certification/statement/statement.ts'
+import { signEnvelope, toJwks } from '../../capabilities/signing/index.ts'
 import { canonicalJson } from '../../kernel/canonical-json.ts'
 import { cliCommands } from '../commands.ts'
 import { commandOf, runCommand } from '../run-command.ts'

@@ -1,13 +1,11 @@
 import { hash } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import {
-  openEnvelope,
-  readPublicKeys,
   readStatement,
   type Statement,
-  StatementFault,
   statementPayloadType,
 } from '../../capabilities/certification/index.ts'
+import { openEnvelope, readPublicKeys, StatementFault } from '../../capabilities/signing/index.ts'
 import { canonicalJson } from '../../kernel/canonical-json.ts'
 import { objectFrom, parsedJson } from '../../kernel/json-values.ts'
 import { printable } from '../../kernel/printable.ts'

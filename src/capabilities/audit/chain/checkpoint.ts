@@ -8,7 +8,7 @@ import {
   type PublicKeys,
   StatementFault,
   signEnvelope,
-} from '../../certification/index.ts'
+} from '../../signing/index.ts'
 
 /** The payloadType of checkpoints in DSSE envelopes. */
 const payloadType = 'application/vnd.looptrace.audit-checkpoint+json'

@@ -1,7 +1,7 @@
 import { generateKeyPairSync } from 'node:crypto'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { readPublicKeys, toJwks } from '../../certification/index.ts'
+import { readPublicKeys, toJwks } from '../../signing/index.ts'
 import {
   type Checkpoint,
   digestCheckpoint,

@@ -1,6 +1,6 @@
 import { createPublicKey, type KeyObject } from 'node:crypto'
 import { type AuditTables, type Kysely, sql } from '../../../platform/relational/index.ts'
-import { type PublicKeys, readKeyId, StatementFault } from '../../certification/index.ts'
+import { type PublicKeys, readKeyId, StatementFault } from '../../signing/index.ts'
 import { openCheckpoint } from '../chain/checkpoint.ts'
 import type { ChainRow } from '../events/store.ts'
 import { runInChain } from '../trail/chain-id.ts'

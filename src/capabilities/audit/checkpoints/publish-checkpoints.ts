@@ -1,5 +1,5 @@
 import type { AuditTables, Kysely } from '../../../platform/relational/index.ts'
-import { type PublicKeys, StatementFault } from '../../certification/index.ts'
+import { type PublicKeys, StatementFault } from '../../signing/index.ts'
 import { openCheckpoint } from '../chain/checkpoint.ts'
 import { runInChain } from '../trail/chain-id.ts'
 import { readCheckpointKeys } from './signing-key.ts'

@@ -2,7 +2,7 @@ import { createPrivateKey, createPublicKey, generateKeyPairSync, type KeyObject 
 import { openSealed, type SealedFor, sealValue } from '../../../kernel/sealed-value.ts'
 import type { Clock } from '../../../kernel/time.ts'
 import { type AuditTables, type Kysely, sql } from '../../../platform/relational/index.ts'
-import { type PublicKeys, readKeyId, toJwks } from '../../certification/index.ts'
+import { type PublicKeys, readKeyId, toJwks } from '../../signing/index.ts'
 
 type Db = Kysely<AuditTables>
 

@@ -1,5 +1,5 @@
 import type { AuditTables, Kysely } from '../../../platform/relational/index.ts'
-import { type PublicKeys, StatementFault } from '../../certification/index.ts'
+import { type PublicKeys, StatementFault } from '../../signing/index.ts'
 import { openCheckpoint, type SignedCheckpoint } from '../chain/checkpoint.ts'
 import type { ChainHead } from '../chain/record.ts'
 import { segmentFault } from '../chain/segment.ts'

@@ -2,9 +2,9 @@ import { z } from 'zod'
 import { problem } from '../../../kernel/problem.ts'
 import { record } from '../../../model/named-schemas.ts'
 import { Answer, defineRoute, type Route } from '../../../platform/http/index.ts'
+import type { Envelope } from '../../signing/index.ts'
 import type { CertificationDb } from '../evidence/contract.ts'
 import { readPublicKeySet } from '../keys/signing-key.ts'
-import type { Envelope } from '../statement/envelope.ts'
 import {
   type CertificationRoutesDeps,
   certificationPath,

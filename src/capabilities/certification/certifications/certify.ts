@@ -2,6 +2,7 @@ import { hash, randomBytes } from 'node:crypto'
 import { canonicalJson } from '../../../kernel/canonical-json.ts'
 import type { Clock } from '../../../kernel/time.ts'
 import type { Job, JobContext, JobHandler, JobValue } from '../../jobs/index.ts'
+import { readKeyId, signEnvelope } from '../../signing/index.ts'
 import type {
   Baseline,
   Certification,
@@ -17,8 +18,6 @@ import type { SideCounts } from '../gates/task-counts.ts'
 import type { SigningKey } from '../keys/signing-key.ts'
 import { metrics } from '../policy/metrics.ts'
 import type { PolicyDocument } from '../policy/policy.ts'
-import { signEnvelope } from '../statement/envelope.ts'
-import { readKeyId } from '../statement/public-keys.ts'
 import { encodeStatement, statementPayloadType } from '../statement/statement.ts'
 import type { Frozen } from './frozen.ts'
 import { readEvidence } from './read-evidence.ts'

@@ -1,8 +1,8 @@
 import { hash } from 'node:crypto'
+import type { Envelope } from '../../signing/index.ts'
 import type { Certification, CertificationDb } from '../evidence/contract.ts'
 import type { Verdict } from '../gates/judge-gates.ts'
 import { digestPolicy, type PolicyDocument } from '../policy/policy.ts'
-import type { Envelope } from '../statement/envelope.ts'
 import { encodeStatement } from '../statement/statement.ts'
 import { computePredicate } from './certify.ts'
 

@@ -7,8 +7,8 @@ import {
 } from 'node:crypto'
 import { openSealed, sealValue } from '../../../kernel/sealed-value.ts'
 import type { Clock } from '../../../kernel/time.ts'
+import { readKeyId, toJwks } from '../../signing/index.ts'
 import type { CertificationDb } from '../evidence/contract.ts'
-import { readKeyId, toJwks } from '../statement/public-keys.ts'
 
 /** The key that signs statements, with the public keys of all statements so far. */
 export type SigningKey = {

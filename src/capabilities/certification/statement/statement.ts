@@ -2,7 +2,7 @@ import { hash } from 'node:crypto'
 import { z } from 'zod'
 import { canonicalJson } from '../../../kernel/canonical-json.ts'
 import { parsedJson } from '../../../kernel/json-values.ts'
-import { StatementFault } from './statement-fault.ts'
+import { StatementFault } from '../../signing/index.ts'
 
 /** The payloadType of in-toto statements in DSSE envelopes. */
 export const statementPayloadType = 'application/vnd.in-toto+json'

@@ -1,6 +1,6 @@
 import { type KeyObject, sign, verify } from 'node:crypto'
 import { z } from 'zod'
-import { parsedJson } from '../../../kernel/json-values.ts'
+import { parsedJson } from '../../kernel/json-values.ts'
 import { type PublicKeys, readKeyId } from './public-keys.ts'
 import { StatementFault } from './statement-fault.ts'
 

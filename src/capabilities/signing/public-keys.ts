@@ -1,6 +1,6 @@
 import { createPublicKey, hash, type JsonWebKey, type KeyObject } from 'node:crypto'
 import { z } from 'zod'
-import { parsedJson } from '../../../kernel/json-values.ts'
+import { parsedJson } from '../../kernel/json-values.ts'
 import { StatementFault } from './statement-fault.ts'
 
 /** Ed25519 public keys by keyid. */
