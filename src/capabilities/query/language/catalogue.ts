@@ -1,6 +1,7 @@
+import { findings } from './entities/findings.ts'
 import { observations } from './entities/observations.ts'
 import { correlations, events, links } from './entities/records.ts'
-import { findings, tasks } from './entities/tasks.ts'
+import { tasks } from './entities/tasks.ts'
 import { traces } from './entities/traces.ts'
 import type { Entity } from './field.ts'
 

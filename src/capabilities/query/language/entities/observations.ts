@@ -1,5 +1,6 @@
 import { countedCallSql } from '../../../../model/observation.ts'
 import { type Entity, type Field, fieldsOf } from '../field.ts'
+import { text } from './plain-fields.ts'
 
 const buckets = {
   input: ['input_uncached_tokens', 'cache_read_tokens', 'cache_write_tokens'],
@@ -14,8 +15,6 @@ function sumOf(columns: readonly string[]) {
 }
 
 const sameSql = (sql: string) => ({ clickhouse: sql, postgres: sql })
-
-const text = (name: string, description: string): Field => ({ name, type: 'text', description })
 
 const tokens = (name: string, description: string): Field => ({
   name,

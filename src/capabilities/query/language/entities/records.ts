@@ -1,6 +1,5 @@
 import { type Entity, type Field, fieldsOf } from '../field.ts'
-
-const text = (name: string, description: string): Field => ({ name, type: 'text', description })
+import { text } from './plain-fields.ts'
 
 const ofObservation: readonly Field[] = [
   { name: 'trace_id', type: 'uuid', description: 'Trace id.', indexed: true },
