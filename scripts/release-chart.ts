@@ -101,11 +101,11 @@ function describeKinds(): object[] {
       const { metadata, spec } = parse(readFileSync(new URL(path, root), 'utf8'))
       const [version] = spec.versions
       return {
-        ...{ kind: spec.names.kind, version: version.name, name: metadata.name },
-        ...{
-          displayName: spec.names.kind,
-          description: version.schema.openAPIV3Schema.description,
-        },
+        kind: spec.names.kind,
+        version: version.name,
+        name: metadata.name,
+        displayName: spec.names.kind,
+        description: version.schema.openAPIV3Schema.description,
       }
     })
 }

@@ -58,7 +58,9 @@ function formatOf(timeZone: string): Intl.DateTimeFormat {
   const known = formats.get(timeZone)
   if (known !== undefined) return known
   const format = new Intl.DateTimeFormat('en', {
-    ...{ timeZone, year: 'numeric', timeZoneName: 'longOffset' },
+    timeZone,
+    year: 'numeric',
+    timeZoneName: 'longOffset',
   })
   formats.set(timeZone, format)
   return format

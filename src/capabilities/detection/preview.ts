@@ -119,7 +119,9 @@ async function previewChanges(
   }
   const by_type = [...counts].map(([type, count]) => ({ type, ...count })).toSorted(compareTypes)
   return {
-    ...{ tasks, skipped: found.length - tasks, by_type },
+    tasks,
+    skipped: found.length - tasks,
+    by_type,
     findings_now: by_type.reduce((sum, { now }) => sum + now, 0),
     findings_asked: by_type.reduce((sum, { asked }) => sum + asked, 0),
     changes: changes.slice(0, changes_max),
@@ -192,7 +194,12 @@ function toChange(
 ): z.input<typeof changeSchema> {
   const { kind, type, severity, summary, start_step, end_step } = finding
   return {
-    ...{ task_id, change, kind, type, severity, severity_now },
+    task_id,
+    change,
+    kind,
+    type,
+    severity,
+    severity_now,
     summary,
     start_step,
     end_step,

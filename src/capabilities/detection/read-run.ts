@@ -46,8 +46,10 @@ export function openRunReader(ports: DetectionPorts): RunReader {
   const cache = new HistoryCache(cacheBounds)
   const begun = new WeakMap<TaskHistory, number>()
   const slots = openProjectSlots({
-    ...{ work: 'reads of whole tasks', running_max: 1 },
-    ...{ waiting_max: 50, wait_ms_max: 20_000 },
+    work: 'reads of whole tasks',
+    running_max: 1,
+    waiting_max: 50,
+    wait_ms_max: 20_000,
   })
   const reads = new Semaphore({ permits_max: reads_max, waiting: { max: waiting_max, refusal } })
   const take = (task: TaskKey, epoch: string) => {

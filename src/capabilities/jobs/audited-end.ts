@@ -20,8 +20,12 @@ export async function writeAuditedEnd(
   const call = new AuditedCall(audit.trail, {
     recorded_at: new Date(audit.clock.now_ms()).toISOString(),
     action: `job.${job.kind}`,
-    ...{ resource_type: 'jobs', resource_id: job.id, request_id: job.id },
-    ...{ origin: null, user_agent: null, is_collection: false },
+    resource_type: 'jobs',
+    resource_id: job.id,
+    request_id: job.id,
+    origin: null,
+    user_agent: null,
+    is_collection: false,
   })
   call.noteActor('job', job.id)
   call.noteProject(job.project_id)

@@ -286,7 +286,12 @@ function verdictOf(row: TaskRow): z.input<typeof verdictSchema> | null {
   if (verdict === null) return null
   const { summary, findings, recovered, root_cause, detected_at, values = null } = verdict
   return {
-    ...{ summary, findings, recovered, detected_at, wasted_tokens, values },
+    summary,
+    findings,
+    recovered,
+    detected_at,
+    wasted_tokens,
+    values,
     worst_severity: severities[worst_severity - 1] ?? null,
     root_cause: root_cause && {
       ...root_cause,

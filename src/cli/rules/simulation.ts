@@ -199,7 +199,9 @@ export class Simulation {
     const advanced = advanceGroup(
       { rule, group, state: states.get(key)?.state ?? null, newest: newest?.incident },
       {
-        ...{ sample, now_ms, slot: { ...slot, forget_after_ms: forgetAfterMs } },
+        sample,
+        now_ms,
+        slot: { ...slot, forget_after_ms: forgetAfterMs },
         mutingOf: (incident) => {
           const known = newest ?? { number: this.#opened + 1, rule, group }
           return this.#mutingOf({ ...known, incident }, now_ms)
@@ -232,8 +234,13 @@ export class Simulation {
       const isLast = at === events.length - 1
       const { number, rule, group } = tracked
       this.timeline.push({
-        ...{ at_ms: now_ms, text: event.type, rule: rule.name, group, number },
-        ...{ dedup_key: incident.dedup_key, slot_ms: event.at_ms },
+        at_ms: now_ms,
+        text: event.type,
+        rule: rule.name,
+        group,
+        number,
+        dedup_key: incident.dedup_key,
+        slot_ms: event.at_ms,
         ...(event.type !== 'ended' && { severity: incident.severity }),
         notices: isLast ? notices : [],
       })

@@ -35,7 +35,8 @@ export function openColumnar(options: ColumnarOptions): ColumnarServer {
   const breaker = openCircuitBreaker({ ...options, probe, limits: options.breaker })
   const { ofClasses, people } = openClasses({ options, client, requests, breaker })
   const server: ColumnarServer = {
-    ...{ database, cluster: options.cluster },
+    database,
+    cluster: options.cluster,
     ...ofClasses('catalogue', 'schema'),
     ...scopes(database, (reason) => ofClasses(readsAcross[reason], 'change'), ofClasses),
     ...controls,

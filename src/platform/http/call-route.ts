@@ -23,7 +23,9 @@ export function createCallRoute(
   const remoteAddress = request.raw.socket.remoteAddress
   return async ({ method, path, body }) => {
     const reply = await app.inject({
-      ...{ method, url: path, signal },
+      method,
+      url: path,
+      signal,
       ...(remoteAddress !== undefined && { remoteAddress }),
       headers: { ...headers, ...(body !== undefined && { 'content-type': 'application/json' }) },
       ...(body !== undefined && { payload: JSON.stringify(body) }),

@@ -69,7 +69,9 @@ export function openRelational<DB>(options: RelationalOptions): Relational<DB> {
     },
   })
   return {
-    ...{ db, pool, scoped },
+    db,
+    pool,
+    scoped,
     onCommitted: (receiver) => {
       announce = receiver
     },

@@ -61,7 +61,9 @@ export async function replaceGrants(db: Db, report: GrantReport): Promise<number
     if (grants.length === 0) return 0
     const rows = grants.map((grant) => ({
       ...grant,
-      ...{ id: derivedId(installation_id, grant.name), installation_id, cluster },
+      id: derivedId(installation_id, grant.name),
+      installation_id,
+      cluster,
       reported_at: now.toISOString(),
     }))
     const stored = await sql`

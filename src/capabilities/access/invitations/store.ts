@@ -51,7 +51,13 @@ export async function insertInvitation(trx: Db, given: NewInvitation): Promise<S
   await trx
     .insertInto('invitations')
     .values({
-      ...{ id, organization_id, project_id, email, role, invited_by, ...columns },
+      id,
+      organization_id,
+      project_id,
+      email,
+      role,
+      invited_by,
+      ...columns,
       created_at: now,
     })
     .execute()

@@ -58,7 +58,11 @@ export function runDetectors(
 ): DetectorResults {
   const { only, detectors = everyDetector } = options
   const detected: DetectorResults = {
-    ...{ findings: [], analysed: [], not_checked: [], failed: [], values: null },
+    findings: [],
+    analysed: [],
+    not_checked: [],
+    failed: [],
+    values: null,
   }
   for (const detector of detectors) {
     if (only !== undefined && !only.includes(detector.name)) continue

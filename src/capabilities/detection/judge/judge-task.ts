@@ -58,7 +58,10 @@ async function judgeTask(ports: JudgePorts, claim: JudgeClaim): Promise<JudgedTa
     return { outcome: 'aborted', changes: undefined }
   }
   const changes = await writeJudgement(ports, {
-    ...{ claim, run, failures_max: work.failures_max, retry_ms: work.retry_ms },
+    claim,
+    run,
+    failures_max: work.failures_max,
+    retry_ms: work.retry_ms,
     exchange: question && judgement && { question, judgement },
     answers: getJudgeableDigests(run, prior),
     at: new Date(clock.now_ms()).toISOString(),

@@ -52,7 +52,8 @@ export function buildQuestion(
   const data = {
     statements: statements.map(({ role, quote }, at) => ({ at, role, quote })),
     answers: answers.map(({ answer, holds }, at) => ({
-      ...{ at, holds },
+      at,
+      holds,
       text: answer.message.text.slice(0, answer_chars_max).toWellFormed(),
     })),
   }

@@ -44,7 +44,11 @@ export function toHistoryRequest({ facts, epoch, history }: KnownTask): HistoryR
   const { project_id, task_id, conversation_id, started_at, calls } = facts
   const from_ms = Math.max(0, Date.parse(started_at) - analysisSlackMs)
   return {
-    ...{ project_id, task_id, epoch, calls, history },
+    project_id,
+    task_id,
+    epoch,
+    calls,
+    history,
     conversation_id: conversation_id ?? '',
     from: BigInt(from_ms) * 1_000_000n,
   }

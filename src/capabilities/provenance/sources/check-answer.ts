@@ -134,8 +134,11 @@ function checkSubjects(
     if (other === undefined || isDerivable(value, context)) continue
     const { evidence, instead, subject } = other
     checked[at] = {
-      ...{ ...shape(value), verdict: 'other_subject', evidence: [evidence] },
-      ...{ instead, subject },
+      ...shape(value),
+      verdict: 'other_subject',
+      evidence: [evidence],
+      instead,
+      subject,
     }
   }
 }
@@ -161,7 +164,9 @@ function decideRest({ checked, tried }: Progress, context: Context): void {
     const doubt =
       instead === undefined ? findDoubt(value, context, { ...one, operands }) : undefined
     checked[at] = {
-      ...{ ...shape(value), verdict: 'unsupported', evidence: [] },
+      ...shape(value),
+      verdict: 'unsupported',
+      evidence: [],
       ...(doubt === undefined ? {} : { doubt }),
       ...(instead === undefined ? {} : { instead }),
     }

@@ -40,7 +40,11 @@ function readClause(clause: string): DoneClaim[] {
     if (found.length === 0) continue
     const subject = clause.slice(0, begin.index)
     return found.map((participle) => ({
-      ...{ sentence: clause.trim(), participle, form, subject, verb: verbs.get(participle) ?? '' },
+      sentence: clause.trim(),
+      participle,
+      form,
+      subject,
+      verb: verbs.get(participle) ?? '',
     }))
   }
   return []

@@ -131,12 +131,28 @@ export function readTimes(text: string): Value[] {
   )
 }
 
-/** Hours by which zones are ahead of UTC. */
-const zones: Readonly<Record<string, number>> = {
-  ...{ z: 0, utc: 0, gmt: 0, wet: 0, bst: 1, west: 1, cet: 1, mez: 1, cest: 2, mesz: 2, eet: 2 },
-  ...{ eest: 3, msk: 3, ist: 5.5, jst: 9, kst: 9, aest: 10, aedt: 11, nzst: 12, nzdt: 13 },
-  ...{ est: -5, edt: -4, cst: -6, cdt: -5, mst: -7, mdt: -6, pst: -8, pdt: -7 },
-}
+/** Zones by the hours by which they are ahead of UTC. */
+const zonesAhead: readonly (readonly [number, string])[] = [
+  [-8, 'pst'],
+  [-7, 'mst pdt'],
+  [-6, 'cst mdt'],
+  [-5, 'est cdt'],
+  [-4, 'edt'],
+  [0, 'z utc gmt wet'],
+  [1, 'bst west cet mez'],
+  [2, 'cest mesz eet'],
+  [3, 'eest msk'],
+  [5.5, 'ist'],
+  [9, 'jst kst'],
+  [10, 'aest'],
+  [11, 'aedt'],
+  [12, 'nzst'],
+  [13, 'nzdt'],
+]
+
+const zones: ReadonlyMap<string, number> = new Map(
+  zonesAhead.flatMap(([hours, names]) => names.split(' ').map((name) => [name, hours] as const)),
+)
 const zoneBehind =
   /^(?:[.,]\d{1,9})?(?:(?<z>Z)(?![\p{L}\d])|(?<sign>[+-])(?<hours>\d{2}):?(?<minutes>\d{2})|,? (?:\p{L}{2,16} time )?\(?(?<name>[A-Z]{3,4})(?![\p{L}\d]))/u
 
@@ -146,7 +162,7 @@ function readZone(text: string, end: number): number | undefined {
   if (z !== undefined) return 0
   if (sign !== undefined)
     return (sign === '-' ? -1 : 1) * (Number(hours) * 3600 + Number(minutes) * 60)
-  const known = zones[name?.toLowerCase() ?? '']
+  const known = zones.get(name?.toLowerCase() ?? '')
   return known === undefined ? undefined : known * 3600
 }
 

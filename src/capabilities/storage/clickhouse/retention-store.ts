@@ -214,7 +214,9 @@ async function countBuckets(
   return rows.map(({ day, env, going, free: unheld, held }) => {
     const window = { from: Number(day) * day_s, to: (Number(day) + 1) * day_s }
     return {
-      ...{ day: Number(day), environment: env, rows: Number(going) },
+      day: Number(day),
+      environment: env,
+      rows: Number(going),
       bytes: estimateBytes(Number(going), parts, window),
       held_rows: Number(held),
       late_rows: Math.max(0, Number(unheld) - Number(going)),

@@ -57,7 +57,9 @@ export function targetFrom(
     return { database, table, cluster: undefined, on_cluster: '', ...system, has_patches }
   }
   return {
-    ...{ database, table: local, cluster },
+    database,
+    table: local,
+    cluster,
     on_cluster: `ON CLUSTER ${quoteName(cluster)}`,
     parts: `clusterAllReplicas(${quoteText(cluster)}, system.parts)`,
     mutations: `cluster(${quoteText(cluster)}, system.mutations)`,

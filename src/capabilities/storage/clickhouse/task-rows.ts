@@ -41,7 +41,9 @@ export async function taskToolRows(
   }
   if (tool_call_ids.length === 0) return []
   const params = {
-    ...{ task: taskId, ids: tool_call_ids, ...edges(window) },
+    task: taskId,
+    ids: tool_call_ids,
+    ...edges(window),
     limit: Math.min(limit, rows_max),
   }
   const rows = await read<TimelineJsonRow>(projectId, toolRowsSql(order), params, signal)

@@ -175,7 +175,11 @@ async function runCase(
   }
   const checksums = [...seen.values()].flatMap(({ checksum }) => checksum ?? [])
   return {
-    ...{ name, origin, kind, query: body, query_class: replay.query_class },
+    name,
+    origin,
+    kind,
+    query: body,
+    query_class: replay.query_class,
     stores: [...seen].map(([store, one]) => toStoreResult(store, one)),
     equal: checksums.length < 2 ? null : new Set(checksums).size === 1,
     ...comparePairs(

@@ -249,7 +249,11 @@ function summariseCases(cases: readonly CaseResult[]): BenchmarkEvidence {
   const unequal = answered.filter(({ equal }) => equal === false).length
   const combined = counted.length === 0 ? comparePairs([], []) : combine(counted)
   return {
-    ...{ cases: counted.length, answered: answered.length, unequal, errors, won },
+    cases: counted.length,
+    answered: answered.length,
+    unequal,
+    errors,
+    won,
     ...combined,
   }
 }

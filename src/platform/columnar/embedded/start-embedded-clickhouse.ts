@@ -54,7 +54,8 @@ export async function startEmbeddedClickHouse(
   let running: RunningServer | undefined = await launch({
     directory,
     port: options.port ?? 0,
-    ...{ memory_bytes_max, config_file },
+    memory_bytes_max,
+    config_file,
     logger,
     signal: options.signal,
   })

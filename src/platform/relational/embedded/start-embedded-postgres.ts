@@ -86,7 +86,10 @@ async function startLocked(
   const binaries = await findPostgresBinaries()
   const identity = await serverIdentity([directory, binaries.postgres])
   const { cluster, password } = await prepareDataFolder(directory, {
-    ...{ binaries, identity, logger, signal },
+    binaries,
+    identity,
+    logger,
+    signal,
   })
   const { start_timeout_ms = 120_000, failures_max = 20, settings = {} } = options
   const limits = { start_timeout_ms, failures_max }

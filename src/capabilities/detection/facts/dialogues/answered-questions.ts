@@ -145,7 +145,11 @@ function slotQuestionsOf({ found }: DialogueReading, { message }: Answer): SlotQ
   return askedSlotsOf(message)
     .filter(({ key }) => !found.has(`slot ${key}`))
     .map(({ sentence, key }) => ({
-      ...{ sentence, words: `slot ${key}`, keys: [key], is_settled: false, slot: key },
+      sentence,
+      words: `slot ${key}`,
+      keys: [key],
+      is_settled: false,
+      slot: key,
     }))
 }
 

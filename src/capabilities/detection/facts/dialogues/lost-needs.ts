@@ -257,7 +257,11 @@ function toDraft(run: TaskRun, use: ToolUse, step: Step, lost: LostNeed): Findin
   const [place = placeOf(run.calls[step.call] ?? { trace_id: '', observation_id: '' })] =
     placesOfUses([use])
   return toContextDraft(run, {
-    ...{ type: 'lost_context', severity, topic: `need:${use.index}`, violation, confidence: 0.75 },
+    type: 'lost_context',
+    severity,
+    topic: `need:${use.index}`,
+    violation,
+    confidence: 0.75,
     summary: `${violation} The user had said: ${quote}`,
     original_context: quote,
     original: call === undefined ? place : placeOf(call),

@@ -86,12 +86,23 @@ export function addTextUse(
       : {
           ...noResult,
           ...holdResult(state, { text: observation, is_error: undefined }, own),
-          ...{ is_answered: true, answered_at: row.end_time, answered_by: placeOf(row) },
+          is_answered: true,
+          answered_at: row.end_time,
+          answered_by: placeOf(row),
         }
   return addUse(state, {
-    ...{ tool_call_id: '', name: asked.name, thread, step, ...held },
-    ...{ arguments_broken: false, sig: asked.sig, ...result, read_from: 'text' },
-    ...{ asked_at: row.end_time, asked_by: placeOf(row), asked_from: row.start_time },
+    tool_call_id: '',
+    name: asked.name,
+    thread,
+    step,
+    ...held,
+    arguments_broken: false,
+    sig: asked.sig,
+    ...result,
+    read_from: 'text',
+    asked_at: row.end_time,
+    asked_by: placeOf(row),
+    asked_from: row.start_time,
   })
 }
 

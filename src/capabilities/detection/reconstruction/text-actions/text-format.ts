@@ -45,8 +45,13 @@ const word = /[A-Za-z_][\w-]*/g
 const none: ReadonlySet<string> = new Set()
 /** The format of instructions that ask for no actions in texts. */
 export const noFormat: TextFormat = {
-  ...{ dialects: new Set<Dialect>(), likely: undefined, words: none, verbs: none },
-  ...{ signatures: none, languages: none, keys: none },
+  dialects: new Set<Dialect>(),
+  likely: undefined,
+  words: none,
+  verbs: none,
+  signatures: none,
+  languages: none,
+  keys: none,
 }
 
 const telling =

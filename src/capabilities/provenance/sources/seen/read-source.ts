@@ -27,7 +27,9 @@ export function readSource({ source, text }: SeenText, counts: Map<number, Count
   return readValues(separated(text, structure)).flatMap((value) => {
     const { cell, position, line } = findPlace(value.at)
     const seen: Seen = {
-      ...{ value, evidence: evidenceAt(value.at), scopes: [`${source} ${line}`] },
+      value,
+      evidence: evidenceAt(value.at),
+      scopes: [`${source} ${line}`],
       isRate: isRate(text, value),
     }
     if (cell === undefined || cell.at[1] - cell.at[0] > cell_chars_max) return [seen]

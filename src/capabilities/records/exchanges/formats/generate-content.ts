@@ -4,7 +4,6 @@ import {
   type AskedContent,
   argumentsText,
   errorIn,
-  type FormatAnswer,
   messageFrom,
   noFormatAnswer,
   noParts,
@@ -53,10 +52,7 @@ function readRequest(body: JsonObject): AskedContent {
 function openStream(): StreamReader {
   const parts = noParts()
   const open = new PartialArguments()
-  const seen: Omit<FormatAnswer, 'message' | 'done'> & { isAnswer: boolean } = {
-    ...{ model: '', id: '', finish_reason: '', usage: undefined, service_tier: undefined },
-    ...{ error: undefined, isAnswer: false },
-  }
+  const seen = { ...noFormatAnswer, isAnswer: false }
   return {
     add: (_event, data) => {
       const chunk = objectFrom(data['response']) ?? data
@@ -81,7 +77,6 @@ function openStream(): StreamReader {
       open.finish()
       const { usage, finish_reason } = found
       return {
-        ...noFormatAnswer,
         ...found,
         service_tier: usage?.['trafficType'] ?? usage?.['serviceTier'],
         message: isAnswer ? messageFrom(parts) : undefined,
