@@ -1,6 +1,8 @@
+import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { beforeAll, expect, test } from 'vitest'
+import { plainPairs } from '../support/agent-logs.ts'
 import { type Api, apiByKey } from '../support/clients/api-reader.ts'
 import { instrumentedScript } from '../support/clients/instrumented/instrumented-script.ts'
 import { runInstrumented } from '../support/clients/instrumented/run-libraries.ts'
@@ -101,14 +103,81 @@ test.runIf(hasSharedFixtures)(
   },
 )
 
+test('calls that are exported at their begin and at their end at once are shown as they ended', async () => {
+  const start_ms = Date.now() - 60_000
+  const calls = Array.from({ length: 40 }, (_, at) => ({
+    id: at + 1,
+    start: `${start_ms + at}000000`,
+  }))
+  const spanOf = (call: { id: number; start: string }, usage: Record<string, number>) => ({
+    traceId: 'be91'.padEnd(32, '0'),
+    spanId: String(call.id).padStart(16, '0'),
+    name: 'chat gpt-4o',
+    startTimeUnixNano: call.start,
+    endTimeUnixNano: call.start,
+    attributes: plainPairs({
+      'gen_ai.operation.name': 'chat',
+      'gen_ai.request.model': 'gpt-4o',
+      'looptrace.task.id': 'begun and ended',
+      ...usage,
+    }),
+  })
+  const ended = { 'gen_ai.usage.input_tokens': 7, 'gen_ai.usage.output_tokens': 3 }
+  const spans = calls.flatMap((call) => [spanOf(call, {}), spanOf(call, ended)])
+  await exportTraces({ resourceSpans: [{ scopeSpans: [{ spans }] }] })
+  const tokens = calls.map(() => 10)
+  await eventually('the calls', async () => (await callsOf('begun and ended')).length === 40)
+  for (const direction of ['asc', 'desc'] as const) {
+    const rows = await callsOf('begun and ended', direction)
+    expect([direction, rows.map(({ total_tokens }) => total_tokens)]).toEqual([direction, tokens])
+  }
+  const { body } = await api.get('/api/v1/tasks/begun%20and%20ended')
+  expect(body).toMatchObject({ calls: 40, tokens: { total: 400 } })
+})
+
+test('calls of a batch that the next batch completes are shown as completed', async () => {
+  const start_ms = Date.now() - 60_000
+  const observations = Array.from({ length: 10 }, (_, at) => ({
+    trace_id: randomUUID(),
+    observation_id: `call ${at}`,
+    task_id: 'completed by a batch',
+    type: 'generation',
+    start_time: new Date(start_ms + at).toISOString(),
+    end_time: new Date(start_ms + at).toISOString(),
+    model: 'gpt-4o',
+  }))
+  const usage = { input_uncached_tokens: 7, output_visible_tokens: 3 }
+  for (const observation of observations) {
+    await sendBatch({ idempotency_key: randomUUID(), observations: [observation] })
+    const completed = { ...observation, ...usage }
+    await sendBatch({ idempotency_key: randomUUID(), observations: [completed] })
+  }
+  const task_id = 'completed by a batch'
+  await eventually('the calls', async () => (await callsOf(task_id)).length === 10)
+  await sleep(1_000)
+  for (const direction of ['asc', 'desc'] as const) {
+    const tokens = (await callsOf(task_id, direction)).map(({ total_tokens }) => total_tokens)
+    expect([direction, tokens]).toEqual([direction, observations.map(() => 10)])
+  }
+})
+
+async function sendBatch(body: object): Promise<void> {
+  const { status, body: answer } = await api.post('/api/v2/observability/ingest', body)
+  if (status !== 202) throw new Error(`${status} ${JSON.stringify(answer)}`)
+}
+
 async function exportFixture(path: string): Promise<void> {
+  await exportTraces(readFixture(path))
+  await sleep(500)
+}
+
+async function exportTraces(request: unknown): Promise<void> {
   const answer = await fetch(`${machine.service.base_url}/v1/traces`, {
     method: 'POST',
     headers: { 'X-API-Key': machine.login.project_key, 'content-type': 'application/json' },
-    body: JSON.stringify(readFixture(path)),
+    body: JSON.stringify(request),
   })
   expect(answer.status).toBe(200)
-  await sleep(500)
 }
 
 type Row = {
@@ -119,11 +188,22 @@ type Row = {
   cost_usd: string | null
 }
 
-/** The calls that count, or the further rows of them. */
-async function observations(task_id: string, is_call: boolean): Promise<Row[]> {
+type Direction = 'asc' | 'desc'
+
+/** The calls that count, by their starts. */
+function callsOf(task_id: string, direction: Direction = 'desc'): Promise<Row[]> {
+  return observations(task_id, true, direction)
+}
+
+/** The calls that count, or the further rows of them, by their starts. */
+async function observations(
+  task_id: string,
+  is_call: boolean,
+  direction: Direction = 'desc',
+): Promise<Row[]> {
   const now_ms = Date.now()
   const { status, body } = await api.post('/api/v2/observability/query', {
-    ...{ entity: 'observations', limit: 100 },
+    ...{ entity: 'observations', limit: 100, order_by: [{ field: 'start_time', direction }] },
     select: ['observation_id', 'counted_with', 'source', 'total_tokens', 'cost_usd'],
     where: {
       and: [

@@ -72,6 +72,22 @@ describe('small requests', () => {
     )
   })
 
+  test('rows of one call, of one request or of two, have message ids in the order of arrival', async () => {
+    const { enqueuer, messages } = enqueuerOf()
+    const call = observation({ output: 'begin' })
+    const other = observation({ trace_id: call.trace_id })
+    const later = { ...call, output: 'end' }
+    const last = { ...call, output: 'after the end' }
+    const requests = [requestOf([call, other, later]), requestOf([last])]
+    await Promise.all(requests.map((each) => enqueuer.enqueue(each)))
+    const read = observationsIn(messages)
+    const of = (output: string) => read.find((row) => row.output === output)?.message_id ?? ''
+    expect(messages).toHaveLength(1)
+    expect([of('begin'), of('out')]).toEqual([messages[0]?.id, messages[0]?.id])
+    expect(of('end') > of('begin')).toBe(true)
+    expect(of('after the end') > of('end')).toBe(true)
+  })
+
   test('without records resolve at once, and the ledger has their items', async () => {
     const { enqueuer, messages, entries } = enqueuerOf()
     expect(await enqueuer.enqueue(requestOf([], { items: 3, rejected: { sampled: 2 } }))).toBe(0)
@@ -110,6 +126,22 @@ describe('a request with `alone`', () => {
     expect(runs[0]?.length).toBeGreaterThan(3)
     expect(runs[0]).toEqual(runs[1])
   })
+})
+
+test('a later request with `alone` has later message ids, and its messages have them in their order', async () => {
+  const { enqueuer, messages } = enqueuerOf({ frame_bytes: 4_000 })
+  const inputs: string[] = []
+  for (let request = 0; request < 10; request += 1) {
+    const observations = Array.from({ length: 30 }, (_, row) =>
+      observation({ input: `${request} ${row}`.padEnd(300) }),
+    )
+    inputs.push(...observations.map(({ input }) => String(input)))
+    await enqueuer.enqueue(requestOf(observations), { alone: true })
+  }
+  const read = observationsIn(messages).map(({ message_id, input }) => ({ message_id, input }))
+  const sorted = read.toSorted((one, other) => (one.message_id < other.message_id ? -1 : 1))
+  expect(new Set(read.map(({ message_id }) => message_id)).size).toBeGreaterThan(30)
+  expect(sorted.map(({ input }) => input)).toEqual(inputs)
 })
 
 describe('a row that is larger than a frame', () => {

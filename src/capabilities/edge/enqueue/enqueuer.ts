@@ -1,4 +1,3 @@
-import { derivedId } from '../../../kernel/ids.ts'
 import { problem } from '../../../kernel/problem.ts'
 import type { Clock } from '../../../kernel/time.ts'
 import type { LedgerEntry } from '../../../model/ledger-entry.ts'
@@ -14,6 +13,7 @@ import { type DraftOf, rowFormat } from '../../storage/row-format/index.ts'
 import type { EnqueueOptions, Enqueuer, IngestRequest, RecordRefusal } from './contract.ts'
 import { createEnqueueMeters, type EnqueueMeters } from './enqueue-meters.ts'
 import { FramePublisher, refusedEntry, type WindowLimits } from './frame-publisher.ts'
+import { messageIdOf } from './message-ids.ts'
 import { compressRow, encodeTrailer, maxTrailerBytes, OpenFrame } from './open-frame.ts'
 import { estimateBytes, PendingRequest } from './pending-request.ts'
 
@@ -184,7 +184,7 @@ class FramingEnqueuer implements Enqueuer {
     if (needed_bytes > frame_bytes_max) return this.#putAlone(pending, rowDraft, row)
     this.#seal(frame, pending)
     const next = this.#frameFor(pending)
-    next.add(row)
+    next.add(row, rowDraft.kind, rowDraft.draft)
     next.keep(pending, rowDraft.kind)
     return this.#publisher.window.isFull ? this.#publisher.window.waitForRoom() : undefined
   }
@@ -245,7 +245,7 @@ class FramingEnqueuer implements Enqueuer {
 
   #messageIdFor(pending: PendingRequest): string {
     if (!pending.options.alone) return this.#options.newId()
-    return derivedId(pending.request.ingest_request_id, String(pending.takeMessageIndex()))
+    return messageIdOf(pending.request.ingest_request_id, pending.takeMessageIndex())
   }
 
   #sealAll(): void {

@@ -11,6 +11,7 @@ import {
 import { ByteWriter } from '../../../platform/columnar/row-binary/index.ts'
 import type { FramePool } from '../../../platform/queue/index.ts'
 import { type DraftOf, rowFormat, rowWriters } from '../../storage/row-format/index.ts'
+import { laterId } from './message-ids.ts'
 import type { PendingRequest } from './pending-request.ts'
 
 /** A complete frame. `buffer` returns to the pool after the publish. */
@@ -32,6 +33,9 @@ export class OpenFrame {
   readonly project_id: string
   readonly message_id: string
   readonly #messageId: Buffer
+  /** Observations and traces of which the frame has a row. */
+  readonly #records = new Set<string>()
+  #repeats = 0
   readonly #pooled: Buffer
   readonly #writer: ByteWriter
   readonly #receipts: FrameReceipt[] = []
@@ -51,12 +55,16 @@ export class OpenFrame {
     return pending.lastMessageId === this.message_id && this.#requests.at(-1) !== pending
   }
 
-  /** Encodes a row at the end. Returns its start. Throws as the row writers do. */
+  /**
+   * Encodes a row at the end. Returns its start. Throws as the row writers do. Rows that are stored
+   * at once count by their message ids, so another row of a record has a later id.
+   */
   write<Kind extends RowKind>(kind: Kind, draft: DraftOf<Kind>): number {
     const writer = this.#writer
     const start = writer.skip(rowHeaderBytes)
+    const message_id = this.#isRepeated(kind, draft) ? this.#laterId() : this.#messageId
     try {
-      rowWriters[kind](writer, draft, this.#messageId)
+      rowWriters[kind](writer, draft, message_id)
     } catch (error) {
       this.takeBack(start)
       throw error
@@ -98,10 +106,25 @@ export class OpenFrame {
     return row
   }
 
-  /** Appends an encoded row of another frame, and replaces its message id. */
-  add(row: Buffer): void {
+  /** Appends an encoded row of another frame as the first one, and replaces its message id. */
+  add<Kind extends RowKind>(row: Buffer, kind: Kind, draft: DraftOf<Kind>): void {
+    this.#isRepeated(kind, draft)
     row.set(this.#messageId, row.length - this.#messageId.length)
     this.#writer.raw(row)
+  }
+
+  /** Notes an observation or a trace; returns whether the frame has a row of it. */
+  #isRepeated(kind: RowKind, draft: { trace_id: string; observation_id?: string }): boolean {
+    if (kind !== 'observations' && kind !== 'traces') return false
+    const known = this.#records.size
+    this.#records.add(draft.trace_id + (draft.observation_id ?? ''))
+    return this.#records.size === known
+  }
+
+  /** Returns an id of the same time as that of the message, and after all that the frame has. */
+  #laterId(): Buffer {
+    this.#repeats += 1
+    return Buffer.from(laterId(this.message_id, this.#repeats), 'latin1')
   }
 
   /**
