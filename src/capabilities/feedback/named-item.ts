@@ -1,11 +1,11 @@
 import type { Clock } from '../../kernel/time.ts'
-import type { Caller } from '../../platform/http/index.ts'
+import { type Caller, requesterOf } from '../../platform/http/index.ts'
 import type { CapturePolicies } from '../records/capture/index.ts'
 import type { BrowserLimits, NetworkTags } from './browser-limits.ts'
 import { feedbackNotFound, type ItemChange } from './items/change-items.ts'
 import { findSeenTask } from './items/feedback-tasks.ts'
 import type { ItemKey } from './items/items-store.ts'
-import { actorOf, maskOf, taskNamedBy } from './items/read-item.ts'
+import { maskOf, taskNamedBy } from './items/read-item.ts'
 import type { FeedbackDb, FeedbackLimits } from './ports.ts'
 
 /** Dependencies of the routes of feedback. */
@@ -46,7 +46,7 @@ export async function findKey(
  */
 export function changeBy(caller: Caller, { user_id }: { user_id: string | undefined }): ItemChange {
   return {
-    actor: actorOf(caller),
+    actor: requesterOf(caller),
     check: (row) => {
       if (caller.browser === undefined) return
       if (row.by_browser && row.user_id === (user_id ?? null)) return

@@ -2,7 +2,7 @@ import { hash } from 'node:crypto'
 import { canonicalJson } from '../../../kernel/canonical-json.ts'
 import { isUuid, newId, traceIdFrom } from '../../../kernel/ids.ts'
 import { problem } from '../../../kernel/problem.ts'
-import type { Caller } from '../../../platform/http/index.ts'
+import { type Caller, requesterOf } from '../../../platform/http/index.ts'
 import { type CapturePolicy, type Masker, maskText } from '../../records/capture/index.ts'
 import type { FeedbackSource } from '../votes/vote.ts'
 import type { ItemValue, NewItem } from './change-items.ts'
@@ -29,7 +29,7 @@ export function readNewItem(request: ItemRequest): NewItem {
   const source = sourceOf(caller, body)
   checkFields(body, source, caller)
   const mask = maskOf(policy)
-  const actor = actorOf(caller)
+  const actor = requesterOf(caller)
   const user_id = body.user_id === undefined ? null : mask(body.user_id)
   const author = body.author === undefined ? actor : mask(body.author)
   const value = readValue(body, policy)
@@ -61,11 +61,6 @@ export function readNewItem(request: ItemRequest): NewItem {
  */
 export function taskNamedBy({ browser }: Caller, task_id: string): string {
   return browser === undefined ? task_id : (traceIdFrom(task_id) ?? task_id)
-}
-
-/** Returns the actor of a call: `user:<id>`, `key:<id>` or `service_account:<id>`. */
-export function actorOf({ kind, id }: Caller): string {
-  return `${kind}:${id}`
 }
 
 function sourceOf({ kind, browser }: Caller, { source }: CreateFeedback): FeedbackSource {

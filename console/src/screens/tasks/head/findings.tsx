@@ -5,18 +5,18 @@ import { Json } from '../../../ui/json.tsx'
 import { Badge, Button, Facts, Severity } from '../../../ui/parts.tsx'
 import { Plain } from '../../../ui/text.tsx'
 import ui from '../../../ui/ui.module.css'
+import { severities } from '../../shared/severities.ts'
 import { jumpTo } from '../turns/use-target.ts'
 import css from './head.module.css'
 
 const folded_max = 3
-const severities = ['info', 'low', 'medium', 'high', 'critical']
 
 /** The findings of a task with their evidence, and what could not be checked. */
 export function Findings({ of: { findings, not_checked } }: { of: TaskFindingList }) {
   const [{ findings: isWhole, shown }, change] = useUrlState()
   const all = findings
     .filter(({ state }) => state !== 'withdrawn')
-    .toSorted((a, b) => severities.indexOf(b.severity) - severities.indexOf(a.severity))
+    .toSorted((a, b) => severities.indexOf(a.severity) - severities.indexOf(b.severity))
   const isLong = all.length > folded_max
   const visible = all.filter(
     ({ finding_id }, at) => at < folded_max || isWhole === '1' || finding_id === shown,

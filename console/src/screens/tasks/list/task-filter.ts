@@ -8,14 +8,13 @@ import {
   textField,
 } from '../../../ui/filter-language.ts'
 import { findingKinds } from '../../shared/finding-kinds.ts'
+import { severities } from '../../shared/severities.ts'
 
 /** Filters of the list of tasks, as the API names them. */
 export type TaskQuery = Omit<
   NonNullable<operations['listTasks']['parameters']['query']>,
   'from' | 'to' | 'sort' | 'order' | 'limit' | 'cursor' | 'name'
 >
-
-const severities = ['info', 'low', 'medium', 'high', 'critical'] as const
 
 /** Reads `1500`, `10k` or `1.5M`. */
 function wholeNumber(text: string): number | undefined {
@@ -55,7 +54,7 @@ export const taskFields: readonly FilterField<TaskQuery>[] = [
   choiceField('state', 'State of the task', ['running', 'completed', 'failed'], (state) => ({
     state,
   })),
-  choiceField('severity', 'Worst finding, at least', severities, (severity_min) => ({
+  choiceField('severity', 'Worst finding, at least', severities.toReversed(), (severity_min) => ({
     severity_min,
   })),
   textField('finding', 'Type of a finding, such as repeat_call', (finding_type) => ({
