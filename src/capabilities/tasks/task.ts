@@ -1,25 +1,19 @@
 import { z } from 'zod'
-import { shownDollars } from '../../kernel/dollars.ts'
 import { traceIdFrom } from '../../kernel/ids.ts'
 import { problem } from '../../kernel/problem.ts'
 import type { Clock } from '../../kernel/time.ts'
 import { expected, isStorable } from '../../model/list-query.ts'
-import { dollarsSchema } from '../../model/named-schemas.ts'
 import { taskRuleOf, taskRuleSchema } from '../../model/task-rules.ts'
 import { defineRoute, type Route } from '../../platform/http/index.ts'
 import type { Kysely, TaskTables } from '../../platform/relational/index.ts'
-import {
-  type ContextJudge,
-  type DetectionDb,
-  severities,
-  toStepNumber,
-} from '../detection/index.ts'
+import type { ContextJudge, DetectionDb } from '../detection/index.ts'
 import type { ObservationStore } from '../storage/index.ts'
 import { callSumFields, callSumsFrom } from './call-sums.ts'
 import { type CallReads, findJoinedTask, readJoinedTask } from './joined-task.ts'
 import { verificationStates } from './list-store.ts'
 import { findTask, type TaskRow, taskStates } from './store.ts'
 import { taskFeedbackFrom, taskFeedbackSchema } from './task-feedback.ts'
+import { taskVerdictFrom, taskVerdictSchema } from './task-verdict.ts'
 import type { WindowLimits } from './window/task-window.ts'
 
 /** GET /api/v1/tasks/{task_id}: one task, with the sums over its calls. */
@@ -119,49 +113,6 @@ const count = z.int().nonnegative()
 /** An instant in replies. */
 export const instantSchema = z.iso.datetime({ offset: false })
 
-/** Summary of a task's findings. */
-const verdictSchema = z
-  .strictObject({
-    summary: z.string().describe('One sentence that sums up the findings.'),
-    worst_severity: z
-      .enum(severities)
-      .nullable()
-      .describe('Severity of the worst finding; null without findings.'),
-    findings: z
-      .strictObject({ info: count, low: count, medium: count, high: count, critical: count })
-      .meta({ id: 'SeverityCounts' })
-      .describe('Number of findings by severity, recovered ones included.'),
-    recovered: count.describe('Findings that the task has recovered from.'),
-    root_cause: z
-      .strictObject({
-        finding_id: z.uuid(),
-        type: z.string(),
-        step: z.int().nonnegative().nullable().describe('Index of the step, from 0.'),
-        step_number: z
-          .int()
-          .positive()
-          .nullable()
-          .describe('Number of the step, from 1, as in sentences.'),
-        trace_id: z.guid().nullable().describe('Trace of its first observation.'),
-        observation_id: z.string().nullable().describe('Its first observation.'),
-        evidence: z.record(z.string(), z.unknown()),
-      })
-      .meta({ id: 'RootCause' })
-      .nullable()
-      .describe('The earliest finding that the task has not recovered from; null without one.'),
-    wasted_tokens: count.describe('Tokens of the calls that findings count as wasted.'),
-    wasted_cost_usd: dollarsSchema,
-    detected_at: z.iso.datetime(),
-    values: z
-      .strictObject({ checked: count, not_checked: count })
-      .meta({ id: 'ValueCounts' })
-      .nullable()
-      .describe(
-        'Values of the answers that need a source: how many were checked, and how many were not. Null if none could be checked.',
-      ),
-  })
-  .meta({ id: 'Verdict' })
-
 /** A task in replies. */
 export const taskSchema = z
   .strictObject({
@@ -227,7 +178,7 @@ export const taskSchema = z
       .describe('State of the newest verification.'),
     verified_at: instantSchema.nullable().describe('End of the newest successful verification.'),
     feedback: taskFeedbackSchema.nullable().describe('Votes of end users; null without feedback.'),
-    verdict: verdictSchema.nullable().describe('null until the first detection.'),
+    verdict: taskVerdictSchema.nullable().describe('null until the first detection.'),
     url: z.string().describe('The path of this task.'),
   })
   .meta({ id: 'Task' })
@@ -269,7 +220,7 @@ export function taskFrom(
     end_note: row.end_note,
     ...trustFrom(row),
     feedback: taskFeedbackFrom(row),
-    verdict: verdictOf(row),
+    verdict: taskVerdictFrom(row),
     url: taskUrl(row.task_id),
   }
 }
@@ -278,28 +229,4 @@ export function taskFrom(
 function trustFrom({ trust_score, trust_coverage, verification_state, verified_at }: TaskRow) {
   const state = verificationStates.find((one) => one === verification_state) ?? 'not_verified'
   return { trust_score, trust_coverage, verification_state: state, verified_at }
-}
-
-/** Shapes the verdict of a stored task. */
-function verdictOf(row: TaskRow): z.input<typeof verdictSchema> | null {
-  const { verdict, worst_severity, wasted_tokens, wasted_cost_usd } = row
-  if (verdict === null) return null
-  const { summary, findings, recovered, root_cause, detected_at, values = null } = verdict
-  return {
-    summary,
-    findings,
-    recovered,
-    detected_at,
-    wasted_tokens,
-    values,
-    worst_severity: severities[worst_severity - 1] ?? null,
-    root_cause: root_cause && {
-      ...root_cause,
-      step_number: toStepNumber(root_cause.step),
-      trace_id: root_cause.trace_id ?? null,
-      observation_id: root_cause.observation_id ?? null,
-      evidence: { ...root_cause.evidence },
-    },
-    wasted_cost_usd: shownDollars(wasted_cost_usd),
-  }
 }
