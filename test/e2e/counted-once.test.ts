@@ -137,7 +137,7 @@ test('calls that are exported at their begin and at their end at once are shown 
 
 test('calls of a batch that the next batch completes are shown as completed', async () => {
   const start_ms = Date.now() - 60_000
-  const observations = Array.from({ length: 10 }, (_, at) => ({
+  const observations = Array.from({ length: 25 }, (_, at) => ({
     trace_id: randomUUID(),
     observation_id: `call ${at}`,
     task_id: 'completed by a batch',
@@ -153,7 +153,7 @@ test('calls of a batch that the next batch completes are shown as completed', as
     await sendBatch({ idempotency_key: randomUUID(), observations: [completed] })
   }
   const task_id = 'completed by a batch'
-  await eventually('the calls', async () => (await callsOf(task_id)).length === 10)
+  await eventually('the calls', async () => (await callsOf(task_id)).length === 25)
   await sleep(1_000)
   for (const direction of ['asc', 'desc'] as const) {
     const tokens = (await callsOf(task_id, direction)).map(({ total_tokens }) => total_tokens)

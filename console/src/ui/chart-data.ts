@@ -12,7 +12,7 @@ export type ChartBand = { from: number; to: number; name: string }
 
 export type ChartLook = 'lines' | 'bars' | 'areas'
 
-/** What a chart shows. */
+/** Properties of a chart. */
 export type ChartProps = {
   /** The title with the unit: "Findings per hour". */
   label: string

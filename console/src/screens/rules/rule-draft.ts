@@ -126,7 +126,7 @@ export function signalOf(rule: Pick<IncidentRule, IncidentRuleKind>): string {
   return [source, (types ?? some ?? []).join(', ')].filter((each) => each !== '').join(': ')
 }
 
-/** What the fields of a rule show and change. */
+/** Properties of the form fields of a rule. */
 export type FieldsProps = {
   draft: RuleDraft
   faults: readonly Fault[] | undefined

@@ -8,7 +8,10 @@ export const row_px = 26
 /** Rows beyond the window on each side. */
 const overscan = 6
 
-/** Rows to draw, the first and the one after the last, and the part of the scroller that is seen, in pixels. */
+/**
+ * The rows to draw are those from `first` to `last` without `last`. `top` and `height` are the visible
+ * part of the scroller, in pixels.
+ */
 export type Window = { first: number; last: number; top: number; height: number }
 
 /** Returns the rows that are near the window of a scroller. */

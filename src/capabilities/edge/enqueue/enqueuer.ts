@@ -180,9 +180,10 @@ class FramingEnqueuer implements Enqueuer {
       return undefined
     }
     const row = frame.takeBack(start)
+    // Also before a row in a message of its own: the rows after it must have later ids.
+    this.#seal(frame, pending)
     const needed_bytes = rowFrameHeaderBytes + row.length + maxTrailerBytes(pending)
     if (needed_bytes > frame_bytes_max) return this.#putAlone(pending, rowDraft, row)
-    this.#seal(frame, pending)
     const next = this.#frameFor(pending)
     next.add(row, rowDraft.kind, rowDraft.draft)
     next.keep(pending, rowDraft.kind)

@@ -62,7 +62,7 @@ export class OpenFrame {
   write<Kind extends RowKind>(kind: Kind, draft: DraftOf<Kind>): number {
     const writer = this.#writer
     const start = writer.skip(rowHeaderBytes)
-    const message_id = this.#isRepeated(kind, draft) ? this.#laterId() : this.#messageId
+    const message_id = this.#note(kind, draft) === 'repeated' ? this.#laterId() : this.#messageId
     try {
       rowWriters[kind](writer, draft, message_id)
     } catch (error) {
@@ -108,17 +108,17 @@ export class OpenFrame {
 
   /** Appends an encoded row of another frame as the first one, and replaces its message id. */
   add<Kind extends RowKind>(row: Buffer, kind: Kind, draft: DraftOf<Kind>): void {
-    this.#isRepeated(kind, draft)
+    this.#note(kind, draft)
     row.set(this.#messageId, row.length - this.#messageId.length)
     this.#writer.raw(row)
   }
 
-  /** Notes an observation or a trace; returns whether the frame has a row of it. */
-  #isRepeated(kind: RowKind, draft: { trace_id: string; observation_id?: string }): boolean {
-    if (kind !== 'observations' && kind !== 'traces') return false
+  /** Notes an observation or a trace as part of the frame; tells whether it already was. */
+  #note(kind: RowKind, draft: { trace_id: string; observation_id?: string }): 'new' | 'repeated' {
+    if (kind !== 'observations' && kind !== 'traces') return 'new'
     const known = this.#records.size
     this.#records.add(draft.trace_id + (draft.observation_id ?? ''))
-    return this.#records.size === known
+    return this.#records.size === known ? 'repeated' : 'new'
   }
 
   /** Returns an id of the same time as that of the message, and after all that the frame has. */
