@@ -117,7 +117,7 @@ test('a stored policy is read back, and by no other project', async () => {
     masks: [{ ...masks[0], replacement: '[masked:mail]' }, masks[1]],
     version: 1,
   })
-  expect(set.body.updated_by).toMatch(/^[0-9a-f-]{36}$/)
+  expect(set.body.updated_by).toMatch(/^user:[0-9a-f-]{36}$/)
   expect((await get({ project_id })).body).toEqual(set.body)
   expect((await get()).body.version).toBe(0)
 })

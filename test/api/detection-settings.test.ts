@@ -38,7 +38,11 @@ test('a project has the defaults until it sets something, and the version identi
   expect(changed).toMatchObject({
     status: 200,
     etag: '"1"',
-    body: { version: 1, detectors: { repeat_call: { enabled: true, repeats: 4 }, cycle: {} } },
+    body: {
+      version: 1,
+      updated_by: expect.stringMatching(/^user:./),
+      detectors: { repeat_call: { enabled: true, repeats: 4 }, cycle: {} },
+    },
   })
   expect(await put(project, {}, { 'if-match': '"0"' })).toMatchObject({
     status: 412,

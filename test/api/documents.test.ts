@@ -131,7 +131,6 @@ function titleRoutes(db: IncidentApi['db']) {
       body: record('TestTitleRequest', { text: z.string() }),
       reply: record('TestTitle', { text: z.string(), version: z.int() }),
       errors: ['store_unavailable'],
-      author: ({ id }) => id,
       toColumns: (spec) => ({ spec }),
       toReply: ({ spec, version }) => ({ ...spec, version }),
     },

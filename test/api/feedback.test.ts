@@ -370,7 +370,7 @@ test('another project sees, changes and learns nothing', async () => {
 
 describe('a capture policy', () => {
   const put = async (project_id: string, content: string, masks: Json[]) => {
-    const row = { project_id, content, sample_rate: 1, version: 1, updated_by: newId() }
+    const row = { project_id, content, sample_rate: 1, version: 1, updated_by: `user:${newId()}` }
     const updated_at = new Date(api.clock.ms)
     const values = { ...row, updated_at, masks: JSON.stringify(masks) }
     await api.db

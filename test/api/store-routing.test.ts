@@ -135,7 +135,7 @@ test('a stored routing is read back, and by no other project', async () => {
       incomplete_days: [],
     },
   })
-  expect(set.body.updated_by).toMatch(/^[0-9a-f-]{36}$/)
+  expect(set.body.updated_by).toMatch(/^user:[0-9a-f-]{36}$/)
   expect((await get({ project_id })).body).toEqual(set.body)
   expect((await get()).body.version).toBe(0)
 })

@@ -77,7 +77,7 @@ export async function openHotWindow(given: { url?: string; now_ms?: number } = {
           routes: { point: 'auto', list: 'auto', aggregate: 'auto', explorer: 'auto', ...routes },
           fallback,
           updated_at: new Date(clock.at_ms).toISOString(),
-          updated_by: newId(),
+          updated_by: `user:${newId()}`,
         },
         { version: undefined, requested_by: 'schedule', clock },
       )

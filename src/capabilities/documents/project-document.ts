@@ -10,6 +10,7 @@ import {
   type Route,
   type RouteAuth,
   type RouteScope,
+  requesterOf,
   writeIfMatch,
 } from '../../platform/http/index.ts'
 import type { EffectiveDocument, OwnColumns, ProjectRow, ProjectTable } from './project-table.ts'
@@ -30,8 +31,6 @@ export type ProjectDocument<
   reply: Reply
   /** Errors of both routes. */
   errors: readonly ProblemCode[]
-  /** Returns the author of a change, as stored. */
-  author: (caller: Caller) => string
   /** Returns the columns that a body sets. May refuse a body that its schema accepts. */
   toColumns: (body: z.output<Body>, caller: Caller) => OwnColumns<Row> | Promise<OwnColumns<Row>>
   toReply: (document: EffectiveDocument<Row>) => z.input<Reply> | Promise<z.input<Reply>>
@@ -85,7 +84,7 @@ export function projectDocumentRoutes<
         ...(await declared.toColumns(body as z.output<Body>, caller)),
         project_id,
         updated_at: new Date(deps.clock.now_ms()).toISOString(),
-        updated_by: declared.author(caller),
+        updated_by: requesterOf(caller),
       } as Omit<Row, 'version'>
       const stored = await writeIfMatch(headers, {
         write: (version) => write(change, version, caller),

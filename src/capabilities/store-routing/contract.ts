@@ -185,7 +185,7 @@ export const routingSchema = record('StoreRouting', {
   fallback: z.boolean(),
   version: z.int().describe('0 for the default, incremented by each change.'),
   updated_at: z.iso.datetime().nullable(),
-  updated_by: z.uuid().nullable(),
+  updated_by: z.string().nullable().describe('`user:<id>` of the last change.'),
   hot_window: z
     .strictObject({
       readable_from: z.iso

@@ -50,7 +50,6 @@ export function routingDocumentRoutes(deps: StoreRoutingDeps): Route[] {
     body: routingBody,
     reply: routingSchema,
     errors: ['store_unavailable'],
-    author: ({ id }) => id,
     toColumns: async (body, { project_id }) =>
       body.apply_scorecard
         ? await applyScorecard(deps, project_id)

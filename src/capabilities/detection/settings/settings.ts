@@ -43,7 +43,6 @@ export function detectionSettingsRoutes(deps: Pick<DetectionPorts, 'db' | 'clock
     body: settingsBody,
     reply,
     errors: ['store_unavailable'],
-    author: ({ id }) => id,
     toColumns: ({ detectors }) => ({ detectors: toChoice(detectors) }),
     toReply: ({ detectors, ...row }) => ({ ...row, detectors: completeSettings(detectors) }),
   })

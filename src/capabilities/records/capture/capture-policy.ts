@@ -33,7 +33,6 @@ export function capturePolicyRoutes({ policies, ...deps }: CaptureDeps): Route[]
     body: policyBody,
     reply: policySchema,
     errors: [],
-    author: ({ id }) => id,
     toColumns: (rules) => rules,
     toReply: ({ masks, ...row }) => ({ ...row, masks: masks.map(toMaskReply) }),
     changed: (project_id) => policies?.forget(project_id),
@@ -144,7 +143,7 @@ const policySchema = record('CapturePolicy', {
   ),
   version: z.int().describe('Version, incremented with each change; 0 for the default policy.'),
   updated_at: z.iso.datetime().nullable(),
-  updated_by: z.uuid().nullable(),
+  updated_by: z.string().nullable().describe('`user:<id>` of the last change.'),
 })
 
 type Fault = { field: string; message: string }

@@ -1,4 +1,4 @@
-import { type Route, requesterOf } from '../../../platform/http/index.ts'
+import type { Route } from '../../../platform/http/index.ts'
 import { projectDocumentRoutes } from '../../documents/index.ts'
 import { policyBody, policySchema, toPolicyReply } from '../policy/rules.ts'
 import { policyTable } from '../policy/store.ts'
@@ -23,7 +23,6 @@ export function verificationPolicyRoutes(deps: VerificationRoutesDeps): Route[] 
     body: policyBody,
     reply: policySchema,
     errors: ['store_unavailable'],
-    author: requesterOf,
     toColumns: (policy) => {
       chooseVerifiers(deps.verifiers, policy.verifiers)
       return { policy }

@@ -661,7 +661,7 @@ create table capture_policies (
   masks jsonb not null,
   version bigint not null,
   updated_at timestamptz(3) not null,
-  updated_by uuid
+  updated_by text
 )
 -- statement
 -- # Task: tasks and conversations with their roll-ups, and what is needed to keep them.
@@ -996,7 +996,7 @@ create table store_routing (
   fallback boolean not null,
   version bigint not null,
   updated_at timestamptz(3) not null,
-  updated_by uuid
+  updated_by text
 )
 -- statement
 -- The part of a project in PostgreSQL: rows that start at or after `covered_from`, except for the

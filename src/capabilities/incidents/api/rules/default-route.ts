@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { record } from '../../../../model/named-schemas.ts'
 import { refuseUnstorable } from '../../../../model/storable.ts'
-import { type Route, requesterOf } from '../../../../platform/http/index.ts'
+import type { Route } from '../../../../platform/http/index.ts'
 import { projectDocumentRoutes } from '../../../documents/index.ts'
 import { type DefaultRoute, defaultRouteShape } from '../../rules/default-route.ts'
 import { routeTable } from '../../store/default-route.ts'
@@ -37,7 +37,6 @@ export function defaultRouteRoutes(deps: IncidentRoutesDeps): Route[] {
       .meta({ id: 'StorableDefaultRouteRequest' }),
     reply: routeSchema,
     errors: ['store_unavailable'],
-    author: requesterOf,
     toColumns: (spec) => ({ spec }),
     toReply: async ({ project_id, spec, ...row }) => {
       const known = await channelNames(deps.db, project_id)
