@@ -96,6 +96,28 @@ test('a key is shown once, works, and no longer after it is revoked', async () =
   await eventually('the key is refused', async () => (await statusOf(key)) === 401)
 })
 
+test('a password is set only twice the same and with the current one; then the person signs in with it', async () => {
+  const login = await invite(`paula-${Date.now()}@example.com`)
+  const { page } = await lookAs(login)
+  await tab.open('access?tab=sessions')
+  const fill = async (current: string, next: string, again: string) => {
+    await page.getByLabel('Current password').fill(current)
+    await page.getByLabel('New password', { exact: true }).fill(next)
+    await page.getByLabel('New password again').fill(again)
+    await page.getByRole('button', { name: 'Set the password' }).click()
+  }
+  const next = 'five other words of a horse'
+  await fill(password, next, `${next}!`)
+  await page.getByText('This differs from the new password.').waitFor()
+  await fill('not the current one', next, next)
+  await page.getByRole('alert').waitFor()
+  await fill(password, next, next)
+  await page.getByLabel('E-mail').waitFor()
+  await page.close()
+  await lookAs({ ...login, admin_password: next })
+  await tab.open('access?tab=sessions')
+})
+
 const traces = 'Traces, tasks, conversations, everything'
 
 test('a retention policy is saved after a dry run, and not over the change of another person', async () => {

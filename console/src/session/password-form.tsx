@@ -1,42 +1,38 @@
 import { useQueryClient } from '@tanstack/react-query'
-import { type FormEvent, useState } from 'react'
-import { call } from '../api/client.ts'
+import { useState } from 'react'
+import { api } from '../api/client.ts'
 import { faultsOf } from '../api/problem.ts'
 import { faultAt, TextField } from '../ui/fields.tsx'
-import { Button } from '../ui/parts.tsx'
-import { Fault } from '../ui/states.tsx'
+import { Form } from '../ui/form.tsx'
 import { notify } from '../ui/toasts.tsx'
 import css from './sign-in.module.css'
 
 /** Sets the person's password. It ends all sign-ins, so the sign-in page follows. */
 export function PasswordForm() {
   const client = useQueryClient()
-  const [error, setError] = useState<unknown>()
-  const [isRunning, setRunning] = useState(false)
   const [isDifferent, setDifferent] = useState(false)
-  const submit = async (event: FormEvent<HTMLFormElement>) => {
-    event.preventDefault()
-    const values = new FormData(event.currentTarget)
+  const save = api.useMutation('put', '/api/v1/auth/password', {
+    onSuccess: async () => {
+      notify('Your password is set. Sign in with it.')
+      await client.resetQueries()
+    },
+  })
+  const submit = (values: FormData) => {
     const [current_password, new_password, again] = ['current', 'new', 'again'].map((name) =>
       String(values.get(name)),
     ) as [string, string, string]
     setDifferent(new_password !== again)
-    if (new_password !== again) return
-    setRunning(true)
-    setError(undefined)
-    try {
-      await call.PUT('/api/v1/auth/password', { body: { current_password, new_password } })
-      notify('Your password is set. Sign in with it.')
-      await client.resetQueries()
-    } catch (fault) {
-      setError(fault)
-    }
-    setRunning(false)
+    if (new_password === again) save.mutate({ body: { current_password, new_password } })
   }
-  const faults = faultsOf(error)
+  const faults = faultsOf(save.error)
   return (
-    <form className={css.form} onSubmit={(event) => void submit(event)}>
-      {error !== undefined && <Fault error={error} />}
+    <Form
+      of={save}
+      action="Set the password"
+      pending="Setting…"
+      className={css.form}
+      onSubmit={submit}
+    >
       <TextField
         label="Current password"
         name="current"
@@ -64,9 +60,6 @@ export function PasswordForm() {
         required
         fault={isDifferent ? 'This differs from the new password.' : undefined}
       />
-      <Button type="submit" look="primary" disabled={isRunning}>
-        {isRunning ? 'Setting…' : 'Set the password'}
-      </Button>
-    </form>
+    </Form>
   )
 }

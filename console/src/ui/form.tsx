@@ -10,6 +10,7 @@ export function Form({
   pending = 'Saving…',
   look = 'primary',
   disabled = false,
+  isAdmin = true,
   className = css.stack,
   onSubmit,
   onReload,
@@ -23,6 +24,8 @@ export function Form({
   pending?: string
   look?: 'primary' | 'danger'
   disabled?: boolean
+  /** Whether the person administers the project; others cannot send the form. */
+  isAdmin?: boolean
   className?: string | undefined
   onSubmit: (values: FormData) => void
   /** Shows the stored version after a change by another person; needed for writes with a version. */
@@ -41,10 +44,13 @@ export function Form({
       {children}
       {error != null && <Changed error={error} onReload={() => onReload?.()} />}
       <div className={css.row}>
-        <Button type="submit" look={look} disabled={disabled || isPending}>
+        <Button type="submit" look={look} disabled={disabled || !isAdmin || isPending}>
           {isPending ? pending : action}
         </Button>
         {beside}
+        {!isAdmin && (
+          <span className={css.soft}>Only administrators of the project change it.</span>
+        )}
       </div>
     </form>
   )

@@ -82,13 +82,10 @@ function RoutingForm({ routing }: { routing: StoreRouting }) {
     <Form
       of={save}
       action="Save the routing"
-      disabled={!isAdmin}
+      isAdmin={isAdmin}
       className={css.form}
       onSubmit={submit}
       onReload={() => void reload()}
-      beside={
-        !isAdmin && <span className={ui.soft}>Only administrators of the project change it.</span>
-      }
     >
       <fieldset className={css.plain} disabled={!isAdmin}>
         <CheckField

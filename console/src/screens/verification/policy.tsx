@@ -59,13 +59,10 @@ function PolicyForm({ config }: { config: VerificationConfig }) {
     <Form
       of={save}
       action="Save the policy"
-      disabled={!isAdmin}
+      isAdmin={isAdmin}
       className={css.form}
       onSubmit={submit}
       onReload={() => void reload()}
-      beside={
-        !isAdmin && <span className={ui.soft}>Only administrators of the project change it.</span>
-      }
     >
       <h2>Verify automatically</h2>
       <fieldset className={css.plain} disabled={!isAdmin}>

@@ -139,14 +139,14 @@ function announced(
   at_ms: number,
 ): Changed {
   const event = incident.flapping ? 'flapping' : type
-  return { incident, events: [{ type: event, at_ms, actor: actorOf(rule) }] }
+  return { incident, events: [{ type: event, at_ms, actor: ruleActor(rule) }] }
 }
 
 function attach(before: Incident, contribution: Contribution, fired: Fired): Changed {
   const { rule, group } = contribution
   const at_ms = fired.slot_ms
   const attached = { ...joined(before, contribution, fired), version: before.version + 1 }
-  const actor = actorOf(rule)
+  const actor = ruleActor(rule)
   const events: IncidentEvent[] = [{ type: 'attached', at_ms, actor, note: group }]
   const isRaised = isHigher(attached.severity, before.severity)
   if (isRaised) events.push({ type: 'raised', at_ms, actor })
@@ -195,7 +195,7 @@ function recordRaised(
   const version = incident.version + 1
   return {
     incident: { ...incident, severity, tier, notify, version, reminded_ms: at_ms },
-    events: [{ type: 'raised', at_ms: slot_ms, actor: actorOf(rule) }],
+    events: [{ type: 'raised', at_ms: slot_ms, actor: ruleActor(rule) }],
   }
 }
 
@@ -208,7 +208,7 @@ function recordEnded(
   const isOther = contributors.length === before.contributors.length
   if (before.state === 'resolved' || isOther) return undefined
   const incident = { ...before, contributors, version: before.version + 1 }
-  const actor = actorOf(rule)
+  const actor = ruleActor(rule)
   const ended: IncidentEvent = { type: 'ended', at_ms, actor, note: group }
   if (contributors.length > 0) return { incident, events: [ended] }
   if (before.flapping) return { incident: { ...incident, quiet_since_ms: at_ms }, events: [ended] }
@@ -223,6 +223,6 @@ function without(contributors: readonly Contributor[], { rule, group }: Contribu
   return contributors.filter((one) => one.rule !== rule || one.group !== group)
 }
 
-function actorOf(rule: Rule): Actor {
+function ruleActor(rule: Rule): Actor {
   return { type: 'rule', id: rule.name }
 }
