@@ -11,6 +11,7 @@ import { measureOperator } from './operator/part.ts'
 import { type Measured, performancePage, type Results } from './page.ts'
 import { measureProxy } from './proxy-part.ts'
 import { printScale } from './scale/main.ts'
+import { printSoak } from './soak/main.ts'
 import { unequalAnswers } from './store/facts.ts'
 import { measureStore } from './store/part.ts'
 import { measureTasks } from './tasks/part.ts'
@@ -25,7 +26,8 @@ import { measureTasks } from './tasks/part.ts'
  *
  * `npm run bench -- detection instructions FILE [--errors]` measures instead how many broken
  * instructions of labelled conversations are found. `npm run bench -- idle` counts the transactions
- * of an idle service, `npm run bench -- scale` measures the ticks of workers by the number of projects.
+ * of an idle service, `npm run bench -- scale` measures the ticks of workers by the number of projects,
+ * and `npm run bench -- soak` prints the memory of each process in an hour under load.
  */
 const kept_rounds = 9
 const rounds = Number(process.env['ROUNDS'] ?? kept_rounds)
@@ -59,7 +61,7 @@ if (asked[0] === 'detection' && asked[1] === 'instructions') {
   printInstructions(file, asked.includes('--errors'))
   process.exit()
 }
-const printed = asked[0] === 'idle' ? printIdle : asked[0] === 'scale' ? printScale : undefined
+const printed = { idle: printIdle, scale: printScale, soak: printSoak }[asked[0] ?? '']
 if (printed !== undefined) {
   await printed()
   process.exit()

@@ -32,7 +32,8 @@ export function cpuBetween(before: ClusterUsage, after: ClusterUsage): Record<Pa
   return Object.fromEntries(spent) as Record<Party, number>
 }
 
-async function treeUsage(root: number): Promise<Usage> {
+/** Reads /proc of a process and its children. */
+export async function treeUsage(root: number): Promise<Usage> {
   let cpu_ms = 0
   const pids = [root]
   for (const pid of pids) {
