@@ -11,8 +11,9 @@ const start_mark = 0x71a2_b3c4_d5e6_f700n
 const duration_ns = 840_123_456n
 
 /**
- * Requests with current traces, in protobuf: a few are encoded once, then ids and times are written
- * into their bytes, because encoding costs more than the measured work.
+ * Requests with current traces, in protobuf: a few are encoded once, then ids, names of conversations
+ * and times are written into their bytes, because encoding costs more than the measured work. So each
+ * request has conversations of its own, of at most 32 traces.
  */
 export function liveRequests(shape: SpanShape, spans: number): LiveRequests {
   const made = Array.from({ length: templates }, (_, at) => template(shape, spans, at))
@@ -23,13 +24,23 @@ export function liveRequests(shape: SpanShape, spans: number): LiveRequests {
     count += 1
     const body = Buffer.from(one.body)
     for (const at of one.seeds) body.writeUInt32BE(count, at)
+    const name = String(count).padStart(one.name_bytes, '0')
+    for (const at of one.names) body.write(name, at, 'latin1')
     for (const at of one.starts) body.writeBigUInt64LE(end_ns - duration_ns, at)
     for (const at of one.ends) body.writeBigUInt64LE(end_ns, at)
     return body
   }
 }
 
-type Template = { body: Buffer; seeds: number[]; starts: number[]; ends: number[] }
+type Template = {
+  body: Buffer
+  seeds: number[]
+  /** The seed as text, in names of conversations. */
+  names: number[]
+  name_bytes: number
+  starts: number[]
+  ends: number[]
+}
 
 function template(shape: SpanShape, spans: number, at: number): Template {
   const seed = seedMark + at
@@ -40,6 +51,8 @@ function template(shape: SpanShape, spans: number, at: number): Template {
   const found = {
     body,
     seeds: placesOf(seedBytes, body),
+    names: placesOf(Buffer.from(String(seed)), body),
+    name_bytes: String(seed).length,
     starts: placesOf(timeBytes(start_mark), body),
     ends: placesOf(timeBytes(start_mark + duration_ns), body),
   }

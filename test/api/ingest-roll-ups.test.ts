@@ -6,7 +6,7 @@ import { ingestMeters } from '../../src/capabilities/ingest/meters.ts'
 import { refreshOne, startRefreshing } from '../../src/capabilities/ingest/roll-up/large-rollups.ts'
 import { computeTaskRollup } from '../../src/capabilities/ingest/roll-up/task-state.ts'
 import { collectTouched, isCountedInTask } from '../../src/capabilities/ingest/roll-up/touched.ts'
-import { systemClock } from '../../src/kernel/time.ts'
+import { sleep, systemClock } from '../../src/kernel/time.ts'
 import type { Observation } from '../../src/model/observation.ts'
 import { openRelational, sql, type TaskTables } from '../../src/platform/relational/index.ts'
 import { createLogger, createMetrics } from '../../src/platform/telemetry/index.ts'
@@ -36,6 +36,7 @@ const always = {
   refresh_lease_ms: 10_000,
   refresh_rest_ms: 0,
   refresh_rest_factor: 0,
+  refresh_busy_share: 1,
 }
 
 /** A store with in-memory roll-ups, which a test compares with ClickHouse's. */
@@ -191,13 +192,40 @@ test('a roll-up that is marked during its refresh stays due, after a pause', asy
   await deliver()
   store.whileRollingUp = deliver
   const settings = { ...always, refresh_rest_ms: 60_000 }
-  expect(await refreshOne(ports(store), settings)).toBe(true)
-  expect(await refreshOne(ports(store), settings)).toBe(true)
-  expect(await refreshOne(ports(store), settings)).toBe(false)
+  expect(await refreshOne(ports(store), settings)).toBeGreaterThanOrEqual(0)
+  expect(await refreshOne(ports(store), settings)).toBeGreaterThanOrEqual(0)
+  expect(await refreshOne(ports(store), settings)).toBeUndefined()
   const { rows: due } = await sql<{ soon: boolean }>`
     select due_at > now() + interval '50 s' as soon from large_rollups
     where project_id = ${project_id} and due_at is not null`.execute(db)
   expect(due).toEqual([{ soon: true }])
+})
+
+test('however many are due, a worker refreshes for at most its share of the time', async () => {
+  const store = countingStore()
+  const project_id = randomUUID()
+  const rows = [1, 2, 3, 4].map((task) => rowOf(project_id, { ...plain, id: task, task }))
+  for (let again = 0; again < 2; again += 1) {
+    await store.insert(rows, { token: randomUUID() })
+    await rollUpBatch({ ...ports(store), large_from: 1 }, collectTouched(rows))
+  }
+  const refreshed: { begin: number; end: number }[] = []
+  const slow = {
+    ...store,
+    taskRollups: async (...asked: Parameters<typeof store.taskRollups>) => {
+      const begin = performance.now()
+      await sleep(100)
+      const found = await store.taskRollups(...asked)
+      refreshed.push({ begin, end: performance.now() })
+      return found
+    },
+  }
+  const settings = { ...always, refresh_rest_ms: 60_000, refresh_busy_share: 0.25 }
+  const worker = startRefreshing({ ...ports(slow as typeof store), logger, meters, settings })
+  await eventually('four refreshes of tasks', () => refreshed.length === 4)
+  await worker.stop()
+  const pauses = refreshed.slice(1).map(({ begin }, at) => begin - (refreshed[at]?.end ?? 0))
+  expect(Math.min(...pauses)).toBeGreaterThan(250)
 })
 
 test.each([

@@ -61,4 +61,5 @@ export const defaultIngestSettings: IngestSettings = {
   refresh_lease_ms: 120_000,
   refresh_rest_ms: 2_000,
   refresh_rest_factor: 9,
+  refresh_busy_share: 0.25,
 }

@@ -1,5 +1,5 @@
 import { newId } from '../../../kernel/ids.ts'
-import type { Clock } from '../../../kernel/time.ts'
+import { type Clock, sleep } from '../../../kernel/time.ts'
 import {
   type Kysely,
   noteChanges,
@@ -33,6 +33,8 @@ export type RefreshSettings = {
    */
   refresh_rest_ms: number
   refresh_rest_factor: number
+  /** Maximum share of its time that a worker refreshes, however many roll-ups are due. */
+  refresh_busy_share: number
 }
 
 /** Starts refreshing large roll-ups as they become due. `stop` waits for the running refresh. */
@@ -50,8 +52,10 @@ export function startRefreshing(
   const loop = async () => {
     while (!stopping.signal.aborted) {
       try {
-        if (await refreshOne(ports, settings)) {
+        const took_ms = await refreshOne(ports, settings)
+        if (took_ms !== undefined) {
           meters.refreshed.inc({ result: 'refreshed' })
+          await sleep(took_ms * (1 / settings.refresh_busy_share - 1), stopping.signal)
           continue
         }
       } catch (error) {
@@ -71,26 +75,29 @@ export function startRefreshing(
 }
 
 /**
- * Refreshes the roll-up that has been due longest. Returns false when none is due. It reads
- * observations without a lock: rows stored meanwhile mark the roll-up again, so it stays due.
+ * Refreshes the roll-up that has been due longest. Returns the time that this took, in ms; undefined
+ * when none is due. It reads observations without a lock: rows stored meanwhile mark the roll-up
+ * again, so it stays due.
  */
-export async function refreshOne(ports: RefreshPorts, settings: RefreshSettings): Promise<boolean> {
+export async function refreshOne(
+  ports: RefreshPorts,
+  settings: RefreshSettings,
+): Promise<number | undefined> {
   const { db } = ports
   const claim = newId()
   const lease_ms = settings.refresh_lease_ms
   const claimed = await runInInstallation('due roll-ups of all projects', () =>
     db.transaction().execute((trx) => claimLarge(trx, { claim, lease_ms })),
   )
-  if (claimed === undefined) return false
-  await runInProject(claimed.project_id, () => refreshClaimed(ports, claimed, settings))
-  return true
+  if (claimed === undefined) return undefined
+  return runInProject(claimed.project_id, () => refreshClaimed(ports, claimed, settings))
 }
 
 async function refreshClaimed(
   ports: RefreshPorts,
   claimed: ClaimedRollUp,
   settings: RefreshSettings,
-): Promise<void> {
+): Promise<number> {
   const { db, clock } = ports
   const start_ms = clock.now_ms()
   const write = await recompute(ports, claimed)
@@ -101,6 +108,7 @@ async function refreshClaimed(
     await write(trx)
     if (!(await settleLarge(trx, claimed, { rest_ms }))) throw new ClaimLost()
   })
+  return took_ms
 }
 
 /** The refresh outlasted its lease, and another worker has a newer result. */
