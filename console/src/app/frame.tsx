@@ -7,10 +7,10 @@ import { useUrlState } from '../browser/use-search.ts'
 import { useZone } from '../browser/zone.ts'
 import { useProjectId, useProjects } from '../session/project.ts'
 import { useSession } from '../session/session.ts'
+import { describeRange } from '../ui/format.ts'
 import { Button } from '../ui/parts.tsx'
 import { Fault, Loading } from '../ui/states.tsx'
 import { notify } from '../ui/toasts.tsx'
-import { describeRange } from './describe-range.ts'
 import { rememberProject } from './first-project.tsx'
 import css from './frame.module.css'
 import { PersonButton } from './person-button.tsx'
@@ -20,7 +20,7 @@ const Palette = lazy(async () => ({ default: (await import('./palette.tsx')).Pal
 const KeyHelp = lazy(async () => ({ default: (await import('./key-help.tsx')).KeyHelp }))
 
 const MustSetPassword = lazy(async () => ({
-  default: (await import('./must-set-password.tsx')).MustSetPassword,
+  default: (await import('./set-password.tsx')).MustSetPassword,
 }))
 
 /** The frame around each screen of a project. */

@@ -12,7 +12,7 @@ import {
   type Route,
   requesterOf,
 } from '../../../platform/http/index.ts'
-import { toStoredEnvironment } from '../evidence/environment.ts'
+import { toStoredEnvironment } from '../evidence/contract.ts'
 import type { EvalCase } from '../evidence/eval-case.ts'
 import { createEvalReader, type EvalReader } from './eval-reader.ts'
 import {

@@ -1,5 +1,5 @@
 import { type Fragment, sql } from '../../../platform/relational/index.ts'
-import type { InsightDb } from '../insight-db.ts'
+import type { InsightDb } from '../contract.ts'
 import type { FeedbackSource } from '../votes/vote.ts'
 import { daysOf, type HourWindow } from './window.ts'
 

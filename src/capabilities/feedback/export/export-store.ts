@@ -1,5 +1,5 @@
 import { sql } from '../../../platform/relational/index.ts'
-import type { InsightDb } from '../insight-db.ts'
+import type { InsightDb } from '../contract.ts'
 
 /** A task of a trace; other implicit tasks have ids of their own. */
 const traceId = '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$'

@@ -9,7 +9,7 @@ import {
 import { record } from '../../../model/named-schemas.ts'
 import { severities } from '../../../model/severity.ts'
 import { type ClaimToReview, claimsToReview, verdictSchema } from '../../verification/index.ts'
-import type { InsightDb } from '../insight-db.ts'
+import type { InsightDb } from '../contract.ts'
 import { claims_max } from './labels.ts'
 import {
   type Candidate,

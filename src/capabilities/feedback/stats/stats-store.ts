@@ -1,6 +1,6 @@
 import { sql } from '../../../platform/relational/index.ts'
+import type { InsightDb } from '../contract.ts'
 import type { HourWindow } from '../counting/window.ts'
-import type { InsightDb } from '../insight-db.ts'
 import type { FeedbackSource } from '../votes/vote.ts'
 
 /** Votes that count, by sentiment. */
