@@ -2,25 +2,34 @@ import { useQueryClient } from '@tanstack/react-query'
 import { type FormEvent, useState } from 'react'
 import { api } from '../../api/client.ts'
 import { faultsOf } from '../../api/problem.ts'
-import type { ReleaseCertificationRequest } from '../../api/schema.gen.d.ts'
+import type {
+  CertificationComparison,
+  ReleaseCertification,
+  ReleaseCertificationRequest,
+} from '../../api/schema.gen.d.ts'
 import { serverNow } from '../../api/server-clock.ts'
 import { useUrlState } from '../../browser/use-search.ts'
 import { useHasRole, useProjectId } from '../../session/project.ts'
 import { Dialog } from '../../ui/dialog.tsx'
 import { faultAt, SelectField, TextField } from '../../ui/fields.tsx'
 import { Form } from '../../ui/form.tsx'
-import { Button, Heading } from '../../ui/parts.tsx'
+import { Button, Heading, Time } from '../../ui/parts.tsx'
+import { Loaded } from '../../ui/states.tsx'
+import { type Column, Table } from '../../ui/table.tsx'
 import { Tabs } from '../../ui/tabs.tsx'
+import { Plain } from '../../ui/text.tsx'
 import { notifyFault } from '../../ui/toasts.tsx'
 import ui from '../../ui/ui.module.css'
 import { CertificationPage } from './certification-page.tsx'
 import { Certifications } from './certifications.tsx'
-import { Comparison } from './comparison.tsx'
+import { estimateOf, type Gate } from './gates-table.tsx'
 import { path, policiesPath } from './paths.ts'
 import { Policies } from './policies.tsx'
 import { type Verification, verifyStatement } from './statement.ts'
 import { readServerKeys } from './statement-box.tsx'
 import { Checks } from './statement-checks.tsx'
+import { formatMetric } from './texts.ts'
+import { Verdict } from './verdict.tsx'
 
 /** Releases that were certified, why, by which policy, and the check of a signed statement. */
 export function Certification() {
@@ -49,6 +58,86 @@ export function Certification() {
     </div>
   )
 }
+
+type ComparedGate = CertificationComparison['gates'][number] & { at: number }
+
+/** Two certifications, gate by gate. */
+function Comparison({ base, head }: { base: string; head: string }) {
+  const [, change] = useUrlState()
+  const query = api.useQuery('get', `${path}/compare`, { params: { query: { base, head } } })
+  return (
+    <div className={ui.stack}>
+      <div className={ui.row}>
+        <Button small onClick={() => change({ base: undefined, head: undefined }, { push: true })}>
+          ← All certifications
+        </Button>
+        <Button small onClick={() => change({ base: head, head: base })}>
+          Swap
+        </Button>
+      </div>
+      <Loaded query={query} what="Comparing">
+        {(comparison) => (
+          <>
+            <h2>Gate by gate</h2>
+            <Side title="Base" of={comparison.base} />
+            <Side title="Head" of={comparison.head} />
+            {!comparison.same_policy && (
+              <p className={ui.notice}>The two were certified by different rules.</p>
+            )}
+            <Table
+              label="Gates"
+              columns={comparisonColumns}
+              rows={comparison.gates.map((gate, at) => ({ ...gate, at }))}
+              keyOf={({ at }) => String(at)}
+            />
+          </>
+        )}
+      </Loaded>
+    </div>
+  )
+}
+
+function Side({ title, of }: { title: string; of: ReleaseCertification }) {
+  return (
+    <p className={ui.row}>
+      <strong>{title}</strong>
+      <Plain>{`${of.release.name}@${of.release.version}`}</Plain>
+      <Plain>{of.environment ?? 'no environment'}</Plain>
+      <Verdict of={of.result} />
+      <Time at={of.created_at} />
+    </p>
+  )
+}
+
+const side = (gate: Gate | null) =>
+  gate === null ? (
+    'no such gate'
+  ) : (
+    <>
+      <Verdict of={gate.verdict} /> {estimateOf(gate)}
+    </>
+  )
+
+const comparisonColumns: Column<ComparedGate>[] = [
+  {
+    id: 'gate',
+    head: 'Gate',
+    cell: ({ metric, kind }) => (
+      <>
+        {metric.replaceAll('_', ' ')} <div className={ui.soft}>{kind.replaceAll('_', ' ')}</div>
+      </>
+    ),
+  },
+  { id: 'base', head: 'Base', cell: ({ base }) => side(base) },
+  { id: 'head', head: 'Head', cell: ({ head }) => side(head) },
+  {
+    id: 'change',
+    head: 'Change',
+    number: true,
+    cell: ({ metric, change }) =>
+      change !== null && `${change > 0 ? '+' : ''}${formatMetric(metric, change)}`,
+  },
+]
 
 const week_ms = 7 * 86_400_000
 
