@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { Bell } from './wake-channel.ts'
+import { Bell } from './bell.ts'
 
 const never = new AbortController().signal
 const long_ms = 600_000
