@@ -13,7 +13,6 @@ import { Fault, Loading } from '../ui/states.tsx'
 import { notify } from '../ui/toasts.tsx'
 import { rememberProject } from './first-project.tsx'
 import css from './frame.module.css'
-import { PersonButton } from './person-button.tsx'
 import { places } from './places.ts'
 
 const Palette = lazy(async () => ({ default: (await import('./palette.tsx')).Palette }))
@@ -96,6 +95,26 @@ function SignedIn() {
         {opened === 'keys' && <KeyHelp onClose={() => setOpened(undefined)} />}
       </Suspense>
     </div>
+  )
+}
+
+const PersonMenu = lazy(async () => ({ default: (await import('./person-menu.tsx')).PersonMenu }))
+
+/** The name of the person. Its menu is loaded with the first click. */
+function PersonButton() {
+  const { data: session } = useSession()
+  const [isWanted, setWanted] = useState(false)
+  const name = session?.display_name || session?.email || 'Account'
+  const button = (
+    <Button look="plain" aria-haspopup="menu" onClick={() => setWanted(true)}>
+      {name}
+    </Button>
+  )
+  if (!isWanted) return button
+  return (
+    <Suspense fallback={button}>
+      <PersonMenu name={name} />
+    </Suspense>
   )
 }
 
