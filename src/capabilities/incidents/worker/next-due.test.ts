@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { newestSlot } from '../evaluation/slots.ts'
-import { type LastEvaluation, nextDue } from './evaluate-due.ts'
+import { type LastEvaluation, nextDue } from './next-due.ts'
 
 const waits = { retry_ms: 5_000, retry_ms_max: 60_000, partial_ms: 10_000 }
 const never: LastEvaluation = { last_slot: null, evaluated_at: null, partial: null, failures: null }
