@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { certificationBody } from '../../src/capabilities/certification/api/certification-request.ts'
-import { evalRunBody } from '../../src/capabilities/certification/eval-runs/eval-run-schema.ts'
+import { evalRunBody } from '../../src/capabilities/certification/eval-runs/eval-runs.ts'
 import { savedQueryBody } from '../../src/capabilities/saved-queries/saved-queries.ts'
 import { documentBody } from '../../src/capabilities/verification/knowledge-base/documents/document-schema.ts'
 import { newId } from '../../src/kernel/ids.ts'

@@ -7,20 +7,19 @@ import { useUrlState } from '../browser/use-search.ts'
 import { useZone } from '../browser/zone.ts'
 import { useProjectId, useProjects } from '../session/project.ts'
 import { useSession } from '../session/session.ts'
+import { describeRange } from '../ui/format.ts'
 import { Button } from '../ui/parts.tsx'
 import { Fault, Loading } from '../ui/states.tsx'
 import { notify } from '../ui/toasts.tsx'
-import { describeRange } from './describe-range.ts'
 import { rememberProject } from './first-project.tsx'
 import css from './frame.module.css'
-import { PersonButton } from './person-button.tsx'
 import { places } from './places.ts'
 
 const Palette = lazy(async () => ({ default: (await import('./palette.tsx')).Palette }))
 const KeyHelp = lazy(async () => ({ default: (await import('./key-help.tsx')).KeyHelp }))
 
 const MustSetPassword = lazy(async () => ({
-  default: (await import('./must-set-password.tsx')).MustSetPassword,
+  default: (await import('./set-password.tsx')).MustSetPassword,
 }))
 
 /** The frame around each screen of a project. */
@@ -96,6 +95,26 @@ function SignedIn() {
         {opened === 'keys' && <KeyHelp onClose={() => setOpened(undefined)} />}
       </Suspense>
     </div>
+  )
+}
+
+const PersonMenu = lazy(async () => ({ default: (await import('./person-menu.tsx')).PersonMenu }))
+
+/** The name of the person. Its menu is loaded with the first click. */
+function PersonButton() {
+  const { data: session } = useSession()
+  const [isWanted, setWanted] = useState(false)
+  const name = session?.display_name || session?.email || 'Account'
+  const button = (
+    <Button look="plain" aria-haspopup="menu" onClick={() => setWanted(true)}>
+      {name}
+    </Button>
+  )
+  if (!isWanted) return button
+  return (
+    <Suspense fallback={button}>
+      <PersonMenu name={name} />
+    </Suspense>
   )
 }
 

@@ -7,7 +7,7 @@ import {
   Outlet,
 } from '@tanstack/react-router'
 import { formatSearch, parseSearch } from '../browser/search.ts'
-import { enterProject } from '../session/enter-project.ts'
+import { enterProject } from '../session/project.ts'
 import { Empty, Fault, Loading } from '../ui/states.tsx'
 import { FirstProject } from './first-project.tsx'
 import { Frame } from './frame.tsx'

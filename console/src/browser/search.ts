@@ -12,3 +12,8 @@ export function formatSearch(search: Record<string, unknown>): string {
   const text = new URLSearchParams(pairs.map(([name, value]) => [name, String(value)])).toString()
   return text === '' ? '' : `?${text}`
 }
+
+/** Returns a path of this console to open after the sign-in. Other addresses become `/`. */
+export function safeReturn(to: string | undefined): string {
+  return to !== undefined && /^\/(?![/\\])/.test(to) ? to : '/'
+}

@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest'
-import { safeReturn } from './safe-return.ts'
-import { formatSearch, parseSearch } from './search.ts'
+import { formatSearch, parseSearch, safeReturn } from './search.ts'
 import { absoluteUrl, rangeOf, resolveInstant } from './time-range.ts'
 
 const now_ms = Date.parse('2026-11-29T12:00:30Z')

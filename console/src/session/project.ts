@@ -1,13 +1,14 @@
 import { useParams } from '@tanstack/react-router'
-import { api } from '../api/client.ts'
+import { api, currentProject, setProject } from '../api/client.ts'
 import type { Project } from '../api/schema.gen.d.ts'
-import { useSession } from './session.ts'
+import { queryClient } from './query-client.ts'
+import { signInKey, useSession } from './session.ts'
 
 /** Maximum projects in the switch of the frame; the API's page. */
 const projects_max = 200
 
 /** Path of the list of projects, which is a part of the key of its reply. */
-export const projectsKey = '/api/v2/access/projects'
+const projectsKey = '/api/v2/access/projects'
 
 /** Reads the projects of the person. */
 export function useProjects() {
@@ -41,4 +42,21 @@ export function useHasRole(role: keyof typeof ranks): boolean {
   const { data: session } = useSession()
   if (session?.installation_admin === true) return true
   return own !== null && own !== undefined && ranks[own] >= ranks[role]
+}
+
+/** Replies that are the same in every project; the frame shows them while the project changes. */
+const shared = new Set<unknown>([signInKey[0], projectsKey])
+
+/**
+ * Makes a project the one of all later calls. Replies of the project before are forgotten: their
+ * keys do not name a project, so the next screen would show rows of another one.
+ */
+export function enterProject(project_id: string): void {
+  const before = currentProject()
+  if (before === project_id) return
+  setProject(project_id)
+  if (before === undefined) return
+  queryClient.removeQueries({
+    predicate: ({ queryKey }) => !queryKey.some((part) => shared.has(part)),
+  })
 }

@@ -4,13 +4,15 @@ import Uplot from 'uplot'
 import { useTheme } from '../browser/theme.ts'
 import {
   type ChartProps,
+  drawBands,
+  drawLimits,
   instantLabels,
   lonePoints,
+  scaleOf,
   seriesColours,
   seriesDashes,
   stackSeries,
 } from './chart-data.ts'
-import { drawBands, drawLimits, scaleOf } from './chart-marks.ts'
 import { timeTicks } from './time-ticks.ts'
 
 type PlotProps = ChartProps & {

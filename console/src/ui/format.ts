@@ -1,4 +1,5 @@
 import { type DateOptions, dateFormat } from '../browser/date-format.ts'
+import { resolveInstant, type TimeRange } from '../browser/time-range.ts'
 import { isRepeated } from '../browser/zone-time.ts'
 
 /** Texts for people. Numbers use the English format, like the rest of the console. */
@@ -114,4 +115,19 @@ export function formatAgo(instant: string, now_ms: number): string {
   if (Number.isNaN(ago_ms)) return instant
   if (ago_ms < 10_000) return 'just now'
   return `${formatDuration(ago_ms).split(' ').slice(0, 2).join(' ')} ago`
+}
+
+/** Describes a range that the frame does not offer: `Last 3 h`, or its ends in a zone. */
+export function describeRange(
+  { from, to }: Partial<TimeRange>,
+  zone: string,
+  now_ms: number,
+): string {
+  const [, count, unit] = /^-(\d{1,5})([mhd])$/.exec(from ?? '') ?? []
+  if (count !== undefined && to === undefined) return `Last ${count} ${unit === 'm' ? 'min' : unit}`
+  const [start = '', end] = [from, to].map((text) => {
+    const instant = resolveInstant(text, now_ms)
+    return instant === undefined ? text : formatShortInstant(instant, zone, now_ms)
+  })
+  return end === undefined ? `Since ${start}` : `${start} to ${end}`
 }

@@ -1,7 +1,6 @@
-export { playAgents } from './play-agents.ts'
+export { playAgents, scenarioScript } from './play-agents.ts'
 export { runSample, type SampleOptions } from './sample-run.ts'
 export { sampleScript } from './sample-script.ts'
-export { scenarioScript } from './scenario-script.ts'
 export type { ProviderName, ScriptInput } from './scripted-provider/script.ts'
 export type { Seen, SeenRequest } from './scripted-provider/seen.ts'
 export {

@@ -1,8 +1,26 @@
 import type { Clock } from '../../kernel/time.ts'
-import type { InsightDb } from './insight-db.ts'
+import type {
+  DetectionTables,
+  FeedbackTables,
+  IncidentTables,
+  InsightTables,
+  Kysely,
+  TaskTables,
+  VerificationTables,
+} from '../../platform/relational/index.ts'
 
 /** Dependencies of the routes of statistics, patterns and reviews. */
 export type InsightDeps = { db: InsightDb; clock: Clock }
+
+/** The database of statistics of feedback, patterns and the review queue. */
+export type InsightDb = Kysely<
+  FeedbackTables &
+    InsightTables &
+    TaskTables &
+    DetectionTables &
+    IncidentTables &
+    VerificationTables
+>
 
 /** Who may read statistics and patterns. */
 export const readScope = { level: 'project', role: 'viewer', key: 'tasks:read' } as const

@@ -11,11 +11,11 @@ export {
   enqueueJob,
   findJobs,
   jobFields,
+  jobRunRoutes,
   listJobs,
   readJob,
   shownJob,
 } from './job-runs.ts'
-export { jobRunRoutes } from './run-routes.ts'
 export {
   type Chore,
   type ChoreRun,

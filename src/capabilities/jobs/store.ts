@@ -1,4 +1,4 @@
-import { sql, storableJson, storableText } from '../../platform/relational/index.ts'
+import { countUpTo, sql, storableJson, storableText } from '../../platform/relational/index.ts'
 import type { Job, JobDb, JobRequest, JobValue } from './contract.ts'
 
 /** Inserts a job; returns undefined when its key is taken. */
@@ -61,15 +61,12 @@ export function selectJobs(db: JobDb, filter: JobFilter): Promise<Job[]> {
 }
 
 /** Counts jobs up to `limit`. */
-export async function countJobs(
+export function countJobs(
   db: JobDb,
   { project_id, kind, limit }: Pick<JobFilter, 'project_id' | 'kind' | 'limit'>,
 ): Promise<number> {
-  const counted = await sql<{ jobs: number }>`
-    select count(*) as jobs from (
-      select 1 from job_runs where project_id = ${project_id} and kind = ${kind} limit ${limit}
-    ) as counted`.execute(db)
-  return counted.rows[0]?.jobs ?? 0
+  const jobs = db.selectFrom('job_runs').select('id').where('project_id', '=', project_id)
+  return countUpTo(db, jobs.where('kind', '=', kind), limit)
 }
 
 export function findJob(

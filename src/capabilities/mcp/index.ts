@@ -1,3 +1,2 @@
 export { type Ask, ToolFault } from './ask.ts'
-export { mcpRoutes } from './mcp.ts'
-export { serveStdio } from './stdio.ts'
+export { mcpRoutes, serveStdio } from './mcp.ts'

@@ -1,6 +1,8 @@
+import { once } from 'node:events'
 import { z } from 'zod'
 import { problem } from '../../kernel/problem.ts'
 import { Answer, defineRoute, type RequestHeaders, type Route } from '../../platform/http/index.ts'
+import type { Ask } from './ask.ts'
 
 /** Maximum bytes of a message: the input of one call. */
 const message_bytes_max = 256_000
@@ -85,4 +87,22 @@ async function toAnswer(response: Response): Promise<Answer<unknown>> {
   const text = await response.text()
   const [media_type = ''] = (response.headers.get('content-type') ?? '').split(';')
   return new Answer(undefined, { status, ...(text !== '' && { content: { media_type, text } }) })
+}
+
+/**
+ * Serves the tools over standard input and output of this process, until the client closes the
+ * input or `stop` aborts.
+ */
+export async function serveStdio(
+  ask: Ask,
+  { version, stop }: { version: string; stop: AbortSignal },
+): Promise<void> {
+  const [{ serveStdio: serve }, { createMcpServer }] = await Promise.all([
+    import('@modelcontextprotocol/server/stdio'),
+    import('./server.ts'),
+  ])
+  const served = serve(() => createMcpServer(ask, version))
+  const closed = once(process.stdin, 'end', { signal: stop })
+  await closed.catch(() => undefined)
+  await served.close()
 }

@@ -3,6 +3,7 @@ import { traceIdFrom } from '../../kernel/ids.ts'
 import { problem } from '../../kernel/problem.ts'
 import type { Clock } from '../../kernel/time.ts'
 import { expected, isStorable } from '../../model/list-query.ts'
+import { record } from '../../model/named-schemas.ts'
 import { taskRuleOf, taskRuleSchema } from '../../model/task-rules.ts'
 import { defineRoute, type Route } from '../../platform/http/index.ts'
 import type { Kysely, TaskTables } from '../../platform/relational/index.ts'
@@ -12,7 +13,6 @@ import { callSumFields, callSumsFrom } from './call-sums.ts'
 import { type CallReads, findJoinedTask, readJoinedTask } from './joined-task.ts'
 import { verificationStates } from './list-store.ts'
 import { findTask, type TaskRow, taskStates } from './store.ts'
-import { taskFeedbackFrom, taskFeedbackSchema } from './task-feedback.ts'
 import { taskVerdictFrom, taskVerdictSchema } from './task-verdict.ts'
 import type { WindowLimits } from './window/task-window.ts'
 
@@ -112,6 +112,23 @@ const count = z.int().nonnegative()
 
 /** An instant in replies. */
 export const instantSchema = z.iso.datetime({ offset: false })
+
+/** Votes of end users on a task. */
+const taskFeedbackSchema = record('TaskFeedback', {
+  positive: count.describe('Users whose vote is positive.'),
+  negative: count.describe('Users whose vote is negative.'),
+  last_at: z.iso.datetime({ offset: false }).describe('Time of the latest item of any source.'),
+})
+
+/** Shapes the votes of a stored task for a reply; null without feedback. */
+function taskFeedbackFrom({
+  feedback_positive: positive,
+  feedback_negative: negative,
+  feedback_last_at: last_at,
+}: TaskRow): z.infer<typeof taskFeedbackSchema> | null {
+  if (positive === null || negative === null || last_at === null) return null
+  return { positive, negative, last_at }
+}
 
 /** A task in replies. */
 export const taskSchema = z

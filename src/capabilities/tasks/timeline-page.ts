@@ -14,10 +14,9 @@ import {
   timelineRoles,
 } from './timeline-entry.ts'
 import type { PlacedEntry, TimelineBase } from './timeline-totals.ts'
-import { openTaskWindow } from './window/open-window.ts'
+import { openTaskWindow, unreadIds } from './window/open-window.ts'
 import type { TaskExtent } from './window/read-rows.ts'
 import type { TaskWindow, TaskWindowReader, WindowPorts } from './window/task-window.ts'
-import { unreadIds } from './window/unread-ids.ts'
 
 type TimelineQuery = {
   after: PageEnd | undefined

@@ -5,10 +5,9 @@ import {
   positionBefore,
   type TimelinePosition,
 } from './timeline-entry.ts'
-import { openTaskWindow } from './window/open-window.ts'
+import { openTaskWindow, unreadIds } from './window/open-window.ts'
 import type { TaskExtent } from './window/read-rows.ts'
 import type { TaskWindow, TaskWindowReader, WindowPorts } from './window/task-window.ts'
-import { unreadIds } from './window/unread-ids.ts'
 
 type ToolCallQuery = {
   after: PageEnd | undefined

@@ -14,9 +14,8 @@ import {
   type TraceRowsResult,
 } from './read-trace-rows.ts'
 import { checkTraceExists, type TraceDeps } from './trace-path.ts'
-import { buildTree } from './tree/build-tree.ts'
+import { buildTree, observationKey } from './tree/build-tree.ts'
 import { type TraceRow, type TraceTree, tokenBuckets } from './tree/contract.ts'
-import { observationKey } from './tree/observation-key.ts'
 
 /** A trace's tree, the store that answered, and the revision of its rows. */
 export type LoadedTree = Omit<TraceRowsResult, 'rows'> & { tree: TraceTree; revision: string }

@@ -5,20 +5,20 @@ import { z } from 'zod'
 import {
   quote_chars_max,
   type Recomputed,
+  recomputeTrust,
+  runExportFormat,
+  scoredClaim,
   trustScore,
+  usedCalibrations,
 } from '../../capabilities/verification/trust/index.ts'
 import { printable } from '../../kernel/printable.ts'
+import { Problem } from '../../kernel/problem.ts'
 import { storableText } from '../../platform/relational/storable.ts'
 import { accessTokenFor, apiSettings, askApi } from '../ask-api.ts'
 import { type Arguments, type CommandIo, exitStatus, NoAnswer, UsageError } from '../command.ts'
 import { render } from '../output.ts'
 import { tableOf } from '../terminal/table.ts'
-import {
-  type Evidence,
-  type ExportedRun,
-  readExportedRun,
-  recomputeExport,
-} from './exported-run.ts'
+import { parseWritten } from '../zod-faults.ts'
 
 /**
  * Computes the trust score of a run again, by the service or from an exported run. Exit status 1
@@ -56,6 +56,70 @@ async function recomputeFile(
   const result = { run_id, ...recomputeExport(file, exported) }
   if (paths.length === 0) return result
   return { ...result, quotes: checkQuotes(exported, await readSources(paths)) }
+}
+
+const offsets = z.tuple([z.int().nonnegative(), z.int().nonnegative()])
+
+/** Evidence of an export; the formula reads none of it. */
+const evidence = z.looseObject({
+  source: z.string(),
+  quote: z.string(),
+  at: offsets.nullable(),
+  digest: z.string().nullable(),
+})
+
+type Evidence = z.output<typeof evidence>
+
+const exportSchema = z.object({
+  format: z.literal(runExportFormat),
+  run: trustScore.extend({
+    run_id: z.string(),
+    formula_version: z.string(),
+    answer: z.object({ digest: z.string() }).nullable(),
+  }),
+  calibrations: usedCalibrations,
+  claims: z.array(
+    scoredClaim.extend({
+      text: z.string(),
+      at: offsets,
+      values: z.array(z.object({ evidence: z.array(evidence) })),
+      results: z.array(scoredClaim.shape.results.element.extend({ evidence: z.array(evidence) })),
+    }),
+  ),
+})
+
+type ExportedRun = z.output<typeof exportSchema>
+
+/** Reads an exported run. Throws `UsageError` for any other text. */
+export function readExportedRun(name: string, text: string): ExportedRun {
+  let value: unknown
+  try {
+    value = JSON.parse(text)
+  } catch (error) {
+    throw new UsageError(`${name}: ${(error as Error).message}`)
+  }
+  const read = parseWritten(exportSchema, value)
+  if ('data' in read) return read.data
+  const [fault] = read.faults
+  const place = fault === undefined || fault.path.length === 0 ? '' : ` ${fault.path.join('.')}:`
+  throw new UsageError(
+    `${name}:${place} ${fault?.message}. Expected the reply of GET …/runs/{run_id}/export`,
+  )
+}
+
+/** Computes the trust of an exported run. Throws `UsageError` for one that has no single result. */
+export function recomputeExport(
+  name: string,
+  { run, calibrations, claims }: ExportedRun,
+): Recomputed {
+  const { formula_version: formula, trust_score, interval, coverage, calibrated, caps } = run
+  const trust = { trust_score, interval, coverage, calibrated, caps }
+  try {
+    return recomputeTrust({ formula, calibrations, trust, claims })
+  } catch (error) {
+    if (!(error instanceof Problem || error instanceof RangeError)) throw error
+    throw new UsageError(`${name}: ${error.message}`)
+  }
 }
 
 /** The parts of the answers that are used; another version of the API may have more. */

@@ -1,7 +1,6 @@
 import { promisify } from 'node:util'
 import { brotliCompress, constants, gzip } from 'node:zlib'
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { acceptedCoding } from './accepted-coding.ts'
 import type { Route } from './route.ts'
 
 /** Smaller answers fit into one packet, so compressing them saves no time. */
@@ -47,6 +46,30 @@ export async function compressAnswer(
   const bytes = await codings[coding](Buffer.from(payload))
   reply.header('content-encoding', coding).removeHeader('content-length')
   return bytes
+}
+
+/**
+ * Returns the first of the codings that an Accept-Encoding header accepts (RFC 9110, 12.5.3);
+ * undefined when it accepts none of them. `*` is not read: clients that want a coding name it.
+ */
+export function acceptedCoding<Coding extends string>(
+  header: string | undefined,
+  codings: Iterable<Coding>,
+): Coding | undefined {
+  const offered = new Set(
+    (header ?? '')
+      .split(',')
+      .map((part) =>
+        part
+          .trim()
+          .toLowerCase()
+          .split(/\s*;\s*/),
+      )
+      .filter(([, quality = '']) => !/^q=0(\.0*)?$/.test(quality))
+      .map(([name]) => name),
+  )
+  for (const coding of codings) if (offered.has(coding)) return coding
+  return undefined
 }
 
 function isCompressible(reply: FastifyReply): boolean {

@@ -1,5 +1,5 @@
-export { acceptedCoding } from './accepted-coding.ts'
 export { auditOf } from './audited-routes.ts'
+export { acceptedCoding } from './compress-answers.ts'
 export { frontPageRoute } from './front-page.ts'
 export { AddressUnavailable, addressTaken, assertAddressFree } from './listen-error.ts'
 export { createManagementServer, type HealthCheck, type ManagementServer } from './management.ts'

@@ -162,7 +162,7 @@ function createApp(
     genReqId: (request) => requestIdFrom(request.headers['x-request-id']),
     requestIdHeader: false,
     trustProxy: [...(options.trusted_proxies ?? [])],
-    routerOptions: { maxParamLength: paramLength_max },
+    routerOptions: { maxParamLength },
     serverFactory: (handler) => nodeServer(options, { unroutable, crossOrigin, limits }, handler),
     frameworkErrors: (_error, request, reply) => {
       reply.headers({ ...headersOf(request), 'x-request-id': request.id })
@@ -182,7 +182,7 @@ function atLeastWarn(level: string): string {
 }
 
 /** A task id has up to 256 characters, each of which may take 12 when percent-encoded. */
-const paramLength_max = 3_200
+const maxParamLength = 3_200
 
 type ServeOptions = HttpServerOptions & {
   audits: AuditedRoutes

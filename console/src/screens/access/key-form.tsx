@@ -7,8 +7,7 @@ import { AreaField, CheckField, faultAt, SelectField, TextField } from '../../ui
 import { Button } from '../../ui/parts.tsx'
 import { Fault } from '../../ui/states.tsx'
 import ui from '../../ui/ui.module.css'
-import { ScopeBoxes } from './scope-boxes.tsx'
-import { expiryIn, firstScopes, splitOrigins } from './scopes.ts'
+import { expiryIn, firstScopes, ScopeBoxes, splitOrigins } from './scope-boxes.tsx'
 
 /** The fields of a new key. */
 export type NewKey = {

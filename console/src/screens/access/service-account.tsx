@@ -9,13 +9,12 @@ import { Confirm, Dialog } from '../../ui/dialog.tsx'
 import { TextField } from '../../ui/fields.tsx'
 import { HereLink } from '../../ui/here-link.tsx'
 import { ManagedBy } from '../../ui/managed-by.tsx'
-import { Button, Facts, Time } from '../../ui/parts.tsx'
+import { Badge, Button, Facts, Time } from '../../ui/parts.tsx'
 import { ShownOnce } from '../../ui/shown-once.tsx'
 import { Empty, Loaded } from '../../ui/states.tsx'
 import { Plain } from '../../ui/text.tsx'
 import { notify, notifyFault } from '../../ui/toasts.tsx'
 import ui from '../../ui/ui.module.css'
-import { AccountState } from './account-state.tsx'
 import { KeyForm } from './key-form.tsx'
 import { isEnded, KeyTable } from './key-table.tsx'
 import { RevokeKey } from './revoke-key.tsx'
@@ -55,6 +54,13 @@ export function Account({ id }: { id: string }) {
       </Loaded>
     </div>
   )
+}
+
+/** The state of an account: suspended before disabled before active. */
+export function AccountState({ of }: { of: ServiceAccount }) {
+  if (of.suspended_at !== null) return <Badge tone="bad">suspended</Badge>
+  if (of.disabled_at !== null) return <Badge tone="warn">disabled</Badge>
+  return <Badge tone="good">active</Badge>
 }
 
 type Asked = 'disable' | 'enable' | 'resume' | 'delete'

@@ -17,10 +17,8 @@ import { Empty } from '../../ui/states.tsx'
 import type { Column } from '../../ui/table.tsx'
 import { Plain } from '../../ui/text.tsx'
 import ui from '../../ui/ui.module.css'
-import { AccountState } from './account-state.tsx'
-import { ScopeBoxes } from './scope-boxes.tsx'
-import { firstScopes } from './scopes.ts'
-import { Account } from './service-account.tsx'
+import { firstScopes, ScopeBoxes } from './scope-boxes.tsx'
+import { Account, AccountState } from './service-account.tsx'
 
 /** The service accounts of the project, or the one that the URL names. */
 export function ServiceAccounts() {

@@ -18,7 +18,6 @@ import { LongText, Plain } from '../../ui/text.tsx'
 import { notify, notifyFault } from '../../ui/toasts.tsx'
 import ui from '../../ui/ui.module.css'
 import { Resend } from '../incidents/deliveries.tsx'
-import { ChannelState, receiverOf } from './channel-state.tsx'
 import { ChannelEditor } from './editor.tsx'
 
 const one = '/api/v2/observability/incidents/channels/{channel_id}'
@@ -82,6 +81,23 @@ function ChannelFacts({ of }: { of: NotificationChannel }) {
       ]}
     />
   )
+}
+
+/** Whether messages reach a channel, and why not. */
+export function ChannelState({ of }: { of: NotificationChannel }) {
+  if (of.unusable_reason !== null) {
+    return <Badge tone="bad">{of.unusable_reason.replaceAll('_', ' ')}</Badge>
+  }
+  if (of.disabled) return <Badge tone="warn">disabled</Badge>
+  return <Badge tone="good">active</Badge>
+}
+
+/** Returns the receiver of a channel, as far as the API shows it. */
+export function receiverOf(channel: NotificationChannel): string {
+  const { slack, email, pagerduty, alertmanager, webhook } = channel
+  if (slack !== undefined) return slack.channel ?? slack.webhook_host ?? 'incoming webhook'
+  if (email !== undefined) return email.to.join(', ')
+  return webhook?.url ?? pagerduty?.url ?? alertmanager?.url ?? '–'
 }
 
 /** Sends a test message and shows what the receiver answered. */

@@ -1,22 +1,28 @@
 import { Link, useNavigate, useParams } from '@tanstack/react-router'
 import { api, call } from '../../api/client.ts'
 import { usePages } from '../../api/pages.ts'
-import type { ConversationDetail } from '../../api/schema.gen.d.ts'
+import type {
+  ConversationDetail,
+  ConversationObservation,
+  ConversationTask,
+  ConversationTrace,
+} from '../../api/schema.gen.d.ts'
 import { useKeys } from '../../browser/keys.ts'
 import { neighbours, rememberList } from '../../browser/list-walk.ts'
+import { useUrlState } from '../../browser/use-search.ts'
 import { useLive } from '../../session/live.ts'
 import { useProjectId } from '../../session/project.ts'
 import { formatCompact, formatCount, formatDuration, formatUsd } from '../../ui/format.ts'
 import { List } from '../../ui/list.tsx'
-import { Heading, Tile, Time } from '../../ui/parts.tsx'
+import { Badge, Button, Heading, Tile, Time } from '../../ui/parts.tsx'
 import { Empty, Loaded } from '../../ui/states.tsx'
+import { MoreRows } from '../../ui/table.tsx'
 import { Tabs } from '../../ui/tabs.tsx'
 import { Plain } from '../../ui/text.tsx'
 import ui from '../../ui/ui.module.css'
 import { taskColumns } from '../tasks/list/columns.tsx'
 import { ContextTab } from './context-tab.tsx'
 import css from './conversations.module.css'
-import { TraceTree } from './trace-tree.tsx'
 
 /** One conversation: its tasks in order, what the agent forgot, and its traces. */
 export function Conversation() {
@@ -66,6 +72,126 @@ export function Conversation() {
         )}
       </Loaded>
     </>
+  )
+}
+
+const traces_max = 20
+
+const observations_max = 50
+
+const indent_px = 18
+
+/** The traces of a conversation, by task, each with the observations near its top. */
+function TraceTree({ conversation_id }: { conversation_id: string }) {
+  const pages = usePages(
+    ['trace tree', conversation_id],
+    (cursor, signal) =>
+      call.GET('/api/v1/conversations/{conversation_id}/trace-tree', {
+        params: {
+          path: { conversation_id },
+          query: { limit: traces_max, observations: observations_max, cursor },
+        },
+        signal,
+      }),
+    (each) => each.tasks,
+  )
+  return (
+    <Loaded query={pages} what="Reading traces">
+      {() => (
+        <>
+          <h2 className={ui.visuallyHidden}>Traces</h2>
+          {pages.rows.length === 0 && <Empty title="This conversation has no trace" />}
+          <ul className={css.tree}>
+            {pages.rows.map((task) => (
+              // A task of many traces goes on on the next page.
+              <TaskPart key={`${task.task_id} ${task.traces[0]?.trace_id}`} of={task} />
+            ))}
+          </ul>
+          <MoreRows
+            hasMore={pages.hasMore}
+            isLoading={pages.isLoadingMore}
+            loadMore={pages.loadMore}
+          />
+        </>
+      )}
+    </Loaded>
+  )
+}
+
+function TaskPart({ of: { task_id, task, traces } }: { of: ConversationTask }) {
+  const project_id = useProjectId()
+  return (
+    <li className={css.task}>
+      <h3>
+        {task_id === '' ? (
+          'Without a task'
+        ) : (
+          <Link to="/p/$project_id/tasks/$task_id" params={{ project_id, task_id }}>
+            <Plain>{task?.name || task_id}</Plain>
+          </Link>
+        )}
+      </h3>
+      {traces.map((trace) => (
+        <TracePart key={trace.trace_id} of={trace} />
+      ))}
+    </li>
+  )
+}
+
+function TracePart({ of: trace }: { of: ConversationTrace }) {
+  const project_id = useProjectId()
+  const [{ trace: opened = '' }, change] = useUrlState()
+  const { trace_id, rollup, observations, duration_ms } = trace
+  const ids = new Set(opened.split(',').filter(Boolean))
+  const isOpen = ids.has(trace_id)
+  const toggle = () => {
+    if (!ids.delete(trace_id)) ids.add(trace_id)
+    change({ trace: [...ids].join(',') })
+  }
+  const first = observations[0]?.name ?? ''
+  return (
+    <div className={css.trace}>
+      <div className={css.node}>
+        <Button small look="plain" aria-expanded={isOpen} onClick={toggle}>
+          <span aria-hidden="true">{isOpen ? '▾' : '▸'}</span> <Plain>{first || 'trace'}</Plain>
+        </Button>
+        <span className={ui.soft}>
+          {formatDuration(duration_ms)} · {formatCount(rollup.observations)} observations ·{' '}
+          {formatUsd(rollup.cost_usd)}
+        </span>
+        {rollup.errors > 0 && <Badge tone="bad">{formatCount(rollup.errors)} failed</Badge>}
+        <Link to="/p/$project_id/traces/$trace_id" params={{ project_id, trace_id }}>
+          Open the trace
+        </Link>
+      </div>
+      {isOpen && (
+        <>
+          {observations.map((each) => (
+            <Observation key={each.node_id} of={each} />
+          ))}
+          {rollup.observations > observations.length && (
+            <p className={ui.soft}>
+              {formatCount(rollup.observations - observations.length)} more observations are in the
+              trace.
+            </p>
+          )}
+        </>
+      )}
+    </div>
+  )
+}
+
+function Observation({ of }: { of: ConversationObservation }) {
+  const { depth, type, name, status, duration_ms, rollup } = of
+  return (
+    <div className={css.node} style={{ paddingLeft: (depth + 1) * indent_px }}>
+      <Plain>{name}</Plain>
+      <span className={ui.soft}>
+        {type} · {formatDuration(duration_ms)}
+        {Number(rollup.cost_usd) > 0 && ` · ${formatUsd(rollup.cost_usd)}`}
+      </span>
+      {status === 'error' && <Badge tone="bad">failed</Badge>}
+    </div>
   )
 }
 

@@ -1,7 +1,7 @@
 import { Link, useLocation, useNavigate } from '@tanstack/react-router'
 import { call } from '../../api/client.ts'
 import { type Pages, usePages } from '../../api/pages.ts'
-import type { Conversation, ConversationList } from '../../api/schema.gen.d.ts'
+import type { Conversation, ConversationList, operations } from '../../api/schema.gen.d.ts'
 import { serverNow } from '../../api/server-clock.ts'
 import { rememberList } from '../../browser/list-walk.ts'
 import type { Search } from '../../browser/search.ts'
@@ -10,7 +10,13 @@ import { useUrlState } from '../../browser/use-search.ts'
 import { type NewRows, useNewRows } from '../../session/new-rows.ts'
 import { useProjectId } from '../../session/project.ts'
 import { FilterField } from '../../ui/filter-field.tsx'
-import { proposeFilter } from '../../ui/filter-language.ts'
+import {
+  type FilterField as Field,
+  type FilterFault,
+  parseFilter,
+  proposeFilter,
+  textField,
+} from '../../ui/filter-language.ts'
 import { formatCompact, formatCount, formatDuration, formatUsd } from '../../ui/format.ts'
 import { List } from '../../ui/list.tsx'
 import { NewRowsButton } from '../../ui/new-rows-button.tsx'
@@ -19,7 +25,6 @@ import { Empty } from '../../ui/states.tsx'
 import type { Column, Sorting } from '../../ui/table.tsx'
 import { Plain } from '../../ui/text.tsx'
 import ui from '../../ui/ui.module.css'
-import { conversationFields, parseConversationFilter } from './conversation-filter.ts'
 import css from './conversations.module.css'
 
 const page_max = 50
@@ -95,6 +100,28 @@ function useConversations(
     keyOf: ({ conversation_id }) => conversation_id,
   })
   return { pages, fresh }
+}
+
+/** Filters of the list of conversations, as the API names them. */
+type ConversationQuery = Pick<
+  NonNullable<operations['listConversations']['parameters']['query']>,
+  'user_id' | 'model'
+>
+
+const conversationFields: readonly Field<ConversationQuery>[] = [
+  textField('user', 'User', (user_id) => ({ user_id })),
+  textField('model', 'A model that answered', (model) => ({ model })),
+]
+
+/** Reads a filter of conversations. They have no names, so words without a field are faults. */
+function parseConversationFilter(text: string): {
+  query: ConversationQuery
+  faults: FilterFault[]
+} {
+  const { query, words, faults } = parseFilter<ConversationQuery>(conversationFields, text)
+  const message = 'Conversations are found by user:… or model:…'
+  const at = text.indexOf(words)
+  return { query, faults: words === '' ? faults : [...faults, { at, token: words, message }] }
 }
 
 const conversationsIn = (each: ConversationList): Conversation[] => each.conversations

@@ -1,7 +1,11 @@
+import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { useMemo } from 'react'
+import { call } from '../../api/client.ts'
+import type { AggregateQuery } from '../../api/schema.gen.d.ts'
 import { serverNow } from '../../api/server-clock.ts'
 import { useUrlState } from '../../browser/use-search.ts'
 import { useLive } from '../../session/live.ts'
+import { useProjectId } from '../../session/project.ts'
 import { Chart } from '../../ui/chart.tsx'
 import { Choice } from '../../ui/fields.tsx'
 import { formatCompact, formatCount, formatUsd } from '../../ui/format.ts'
@@ -13,12 +17,11 @@ import { Plain } from '../../ui/text.tsx'
 import ui from '../../ui/ui.module.css'
 import { findingKinds } from '../shared/finding-kinds.ts'
 import { severities } from '../shared/severities.ts'
-import { bucketOf, stackOf } from './findings-chart.ts'
+import { type Bucket, bucketOf, stackOf } from './findings-chart.ts'
 import { FindingsList } from './findings-list.tsx'
-import { type FindingsFilter, filterOf, groupings } from './findings-query.ts'
+import { type FindingsFilter, filterOf, groupings, whereOf, windowOf } from './findings-query.ts'
 import { Precision } from './precision.tsx'
 import { TasksWithFindings } from './tasks-with-findings.tsx'
-import { useFindingsByType, useFindingsOver, useFindingsTotals } from './use-findings.ts'
 
 /** The findings of a project over time, by type and by task, and the precision of detectors. */
 export function Findings() {
@@ -95,6 +98,61 @@ function Totals({ filter }: { filter: FindingsFilter }) {
       }}
     </Loaded>
   )
+}
+
+type Asked = Pick<AggregateQuery, 'measures'> & Partial<Pick<AggregateQuery, 'group_by' | 'limit'>>
+
+/** Reads an aggregate of findings. The rows of the range before stay until the new ones are read. */
+function useAggregate(filter: FindingsFilter, asked: Asked) {
+  const project_id = useProjectId()
+  const body = {
+    entity: 'findings' as const,
+    window: windowOf(filter),
+    where: whereOf(filter),
+    // A range of a link may be longer than the API reads by default.
+    allow_wide: true,
+    include_restored: false,
+    limit: 50,
+    group_by: [],
+    fill: false,
+    ...asked,
+  }
+  return useQuery({
+    queryKey: ['findings', project_id, body],
+    queryFn: async ({ signal }) => {
+      const { data } = await call.POST('/api/v2/observability/query/aggregate', { body, signal })
+      return { rows: data?.rows ?? [] }
+    },
+    placeholderData: keepPreviousData,
+  })
+}
+
+const rows_max = 10_000
+
+/** Reads the number of findings in each bucket and group. */
+function useFindingsOver(filter: FindingsFilter, bucket: Bucket) {
+  return useAggregate(filter, {
+    measures: [{ fn: 'count', as: 'n' }],
+    group_by: [{ time_bucket: bucket.name }, filter.by],
+    limit: rows_max,
+  })
+}
+
+const measures: Asked['measures'] = [
+  { fn: 'count', as: 'n' },
+  { fn: 'count_distinct', field: 'task_id', as: 'tasks' },
+  { fn: 'sum', field: 'wasted_cost_usd', as: 'cost' },
+  { fn: 'sum', field: 'wasted_tokens', as: 'tokens' },
+]
+
+/** Reads the sums of all findings of the filter. */
+function useFindingsTotals(filter: FindingsFilter) {
+  return useAggregate(filter, { measures })
+}
+
+/** Reads the sums by type, the most frequent first. */
+function useFindingsByType(filter: FindingsFilter) {
+  return useAggregate(filter, { measures, group_by: ['kind', 'type'], limit: 200 })
 }
 
 function OverTime({ filter }: { filter: FindingsFilter }) {

@@ -1,19 +1,20 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
+import { currentProject } from '../../api/client.ts'
 import { Problem } from '../../api/problem.ts'
 import { useUrlState } from '../../browser/use-search.ts'
 import { useHasRole, useProjectId } from '../../session/project.ts'
+import { Copy } from '../../ui/copy.tsx'
 import { Button, Heading } from '../../ui/parts.tsx'
 import { Empty, Loaded } from '../../ui/states.tsx'
 import { Tabs } from '../../ui/tabs.tsx'
 import { Plain } from '../../ui/text.tsx'
 import { notify, notifyFault } from '../../ui/toasts.tsx'
 import ui from '../../ui/ui.module.css'
-import { compactBody } from './body.ts'
+import { type Body, compactBody, formatBody, readBody, type Window } from './body.ts'
 import { Builder } from './builder.tsx'
 import { Explanation } from './explanation.tsx'
 import { useQueryFields } from './fields.tsx'
-import { curlOf, JsonEditor, type Typed } from './json-editor.tsx'
 import { examples } from './presets.ts'
 import css from './query.module.css'
 import { Results } from './results.tsx'
@@ -78,6 +79,85 @@ export function Query() {
       )}
     </>
   )
+}
+
+/** The typed text, and the query from which it was made. */
+type Typed = { text: string; of: string }
+
+const minLinesShown = 8
+
+/**
+ * The query as JSON. What can be read becomes the query of the builder at once; what cannot stays
+ * here, also while another tab is open.
+ */
+function JsonEditor({
+  body,
+  written,
+  address,
+  typed,
+  onType,
+  onChange,
+}: {
+  body: Body
+  written: Window
+  /** The body that the API gets, for a copy as a command. */
+  address: () => string
+  typed: Typed | undefined
+  onType: (typed: Typed) => void
+  onChange: (body: Body, window: Window | undefined) => void
+}) {
+  const current = formatBody(body, written)
+  const text = typed?.of === current ? typed.text : current
+  const read = readBody(text)
+  const lines = text.split('\n').length
+  return (
+    <div className={ui.stack}>
+      <div className={css.editor}>
+        <pre className={css.numbers} aria-hidden="true">
+          {Array.from({ length: Math.max(lines, minLinesShown) }, (_, at) => at + 1).join('\n')}
+        </pre>
+        <textarea
+          aria-label="Query as JSON"
+          spellCheck={false}
+          autoComplete="off"
+          rows={Math.max(lines, minLinesShown)}
+          aria-invalid={read.body === undefined}
+          value={text}
+          onChange={(event) => {
+            const changed = event.target.value
+            const next = readBody(changed)
+            const of =
+              next.body === undefined ? current : formatBody(next.body, next.window ?? written)
+            onType({ text: changed, of })
+            if (next.body !== undefined) onChange(next.body, next.window)
+          }}
+        />
+      </div>
+      {read.body === undefined && (
+        <p className={ui.fault} role="alert">
+          {read.fault}. The builder keeps the last query that could be read.
+        </p>
+      )}
+      <div className={ui.row}>
+        <Copy small text={() => text}>
+          Copy the JSON
+        </Copy>
+        <Copy small text={address}>
+          Copy as curl
+        </Copy>
+      </div>
+    </div>
+  )
+}
+
+/** Returns the command that sends a query to the API. */
+function curlOf(path: string, body: object): string {
+  const quoted = JSON.stringify(body).replaceAll("'", `'\\''`)
+  return [
+    `curl -s '${window.location.origin}${path}'`,
+    `-H "X-API-Key: $LOOPTRACE_API_KEY" -H 'X-Project-ID: ${currentProject() ?? ''}'`,
+    `-H 'Content-Type: application/json' -d '${quoted}'`,
+  ].join(' \\\n  ')
 }
 
 function Actions({ draft }: { draft: Draft }) {

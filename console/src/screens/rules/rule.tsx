@@ -1,17 +1,17 @@
 import { useMutation } from '@tanstack/react-query'
 import { Link, useNavigate, useParams } from '@tanstack/react-router'
-import { useState } from 'react'
+import { lazy, Suspense, useState } from 'react'
 import { api, call } from '../../api/client.ts'
 import { faultsOf } from '../../api/problem.ts'
 import type { IncidentRule } from '../../api/schema.gen.d.ts'
-import { useHasRole, useProjectId } from '../../session/project.ts'
+import { useHasRole, useProject, useProjectId } from '../../session/project.ts'
 import { queryClient } from '../../session/query-client.ts'
 import { Changed } from '../../ui/changed.tsx'
 import { Confirm } from '../../ui/dialog.tsx'
 import { formatCount, formatDuration } from '../../ui/format.ts'
 import { ManagedBy } from '../../ui/managed-by.tsx'
 import { Button, Facts, Heading, Severity, Time } from '../../ui/parts.tsx'
-import { Loaded } from '../../ui/states.tsx'
+import { Loaded, Loading } from '../../ui/states.tsx'
 import { Tabs } from '../../ui/tabs.tsx'
 import { LongText, Plain } from '../../ui/text.tsx'
 import { notify, notifyFault } from '../../ui/toasts.tsx'
@@ -23,7 +23,6 @@ import { draftOf, newRule, type RuleDraft, requestOf } from './rule-draft.ts'
 import { RuleFields } from './rule-fields.tsx'
 import css from './rules.module.css'
 import { RuleState } from './rules.tsx'
-import { YamlTab } from './yaml-tab.tsx'
 
 /** One rule: its fields, what it would have done, its YAML and its evaluation. */
 export function Rule() {
@@ -119,6 +118,23 @@ function Editor({ stored, onReload }: EditorProps) {
         ]}
       />
     </form>
+  )
+}
+
+const YamlEditor = lazy(() =>
+  import('./yaml-editor.tsx').then(({ YamlEditor }) => ({ default: YamlEditor })),
+)
+
+type YamlProps = { draft: RuleDraft; isLocked: boolean; onChange: (draft: RuleDraft) => void }
+
+/** The rule as a resource. The parser is read when the tab opens. */
+function YamlTab(props: YamlProps) {
+  const project = useProject()
+  if (project === undefined) return <Loading />
+  return (
+    <Suspense fallback={<Loading />}>
+      <YamlEditor {...props} project={project.name} />
+    </Suspense>
   )
 }
 

@@ -1,9 +1,9 @@
 import type { AuditOutcome } from '../../../model/audit-entry.ts'
 import {
   type AuditTables,
+  countUpTo,
   type Kysely,
   type Selectable,
-  sql,
 } from '../../../platform/relational/index.ts'
 import { selectUnsealed } from '../reads/unsealed-reads.ts'
 import type { RecordRow } from './event.ts'
@@ -39,13 +39,8 @@ export function selectEvents(
 }
 
 /** Counts records of a chain, up to `limit`. */
-export async function countEvents(db: Db, filter: EventFilter, limit: number): Promise<number> {
-  const rows = matching(db, filter).select('seq').limit(limit).as('rows')
-  const counted = await db
-    .selectFrom(rows)
-    .select(sql<number>`count(*)`.as('counted'))
-    .executeTakeFirst()
-  return counted?.counted ?? 0
+export function countEvents(db: Db, filter: EventFilter, limit: number): Promise<number> {
+  return countUpTo(db, matching(db, filter).select('seq'), limit)
 }
 
 const equalities = [

@@ -1,8 +1,7 @@
 import { z } from 'zod'
 import { record, windowSchema } from '../../../model/named-schemas.ts'
 import type { Frozen } from '../certifications/frozen.ts'
-import type { Baseline, Certification } from '../evidence/contract.ts'
-import { toEnvironmentName } from '../evidence/environment.ts'
+import { type Baseline, type Certification, toEnvironmentName } from '../evidence/contract.ts'
 import { gateDirection, gateTier, type PolicyDocument } from '../policy/policy.ts'
 import type { Predicate } from '../statement/statement.ts'
 

@@ -12,8 +12,11 @@ import {
   findCertification,
   selectCertifications,
 } from '../certifications/store.ts'
-import type { Certification, CertificationDb } from '../evidence/contract.ts'
-import { describeEnvironment } from '../evidence/environment.ts'
+import {
+  type Certification,
+  type CertificationDb,
+  describeEnvironment,
+} from '../evidence/contract.ts'
 import { findPolicyInForce } from '../policies/policy-in-force.ts'
 import { certificationSchema, toCertificationReply } from './certification-reply.ts'
 import { certificationBody, toRequest } from './certification-request.ts'

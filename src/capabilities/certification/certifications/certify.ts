@@ -1,6 +1,7 @@
 import { hash, randomBytes } from 'node:crypto'
 import { canonicalJson } from '../../../kernel/canonical-json.ts'
 import type { Clock } from '../../../kernel/time.ts'
+import { sql } from '../../../platform/relational/index.ts'
 import type { Job, JobContext, JobHandler, JobValue } from '../../jobs/index.ts'
 import { readKeyId, signEnvelope } from '../../signing/index.ts'
 import type {
@@ -10,18 +11,25 @@ import type {
   ReadFeedback,
 } from '../evidence/contract.ts'
 import { readEvalCases } from '../evidence/read-eval-cases.ts'
-import type { TasksRead } from '../evidence/read-tasks.ts'
+import { readTasks, type TasksAsked, type TasksRead } from '../evidence/read-tasks.ts'
 import type { EvidenceItem } from '../gates/evidence-item.ts'
+import type { Obstacle } from '../gates/gate-test.ts'
 import { type Completeness, isComplete } from '../gates/judge-gates.ts'
-import type { Obstacle } from '../gates/obstacle.ts'
 import type { SideCounts } from '../gates/task-counts.ts'
 import type { SigningKey } from '../keys/signing-key.ts'
 import { metrics } from '../policy/metrics.ts'
 import type { PolicyDocument } from '../policy/policy.ts'
 import { encodeStatement, statementPayloadType } from '../statement/statement.ts'
+import {
+  countAlteredSince,
+  findEarlierLooks,
+  looksOfSide,
+  type Side,
+  type StoredLook,
+  toEarlierLooks,
+} from './earlier-looks.ts'
 import type { Frozen } from './frozen.ts'
 import { readEvidence } from './read-evidence.ts'
-import { readSides, type SidesRead } from './read-sides.ts'
 import { certificationJob, findCertification } from './store.ts'
 import { expiryOf, toPredicate } from './to-predicate.ts'
 import {
@@ -169,6 +177,82 @@ async function readAll(
     ],
     ...(sides !== null && { read_at: sides.read_at, tasks: countsOf(sides) }),
   }
+}
+
+type Ports = { db: CertificationDb; readFeedback: ReadFeedback }
+
+type SideSettings = {
+  salt: Buffer
+  withGroup: boolean
+  tasks_max: number
+  signal: AbortSignal
+}
+
+/** The tasks of both sides. `read_at`: when reading began, by the clock of the store. */
+type SidesRead = { release: TasksRead; baseline: TasksRead | null; read_at: string }
+
+/** Reads the tasks of a release and of its baseline, and compares them with earlier looks. */
+async function readSides(
+  ports: Ports,
+  certification: Certification,
+  settings: SideSettings,
+): Promise<SidesRead> {
+  const { project_id, release_tags: tags, environment } = certification
+  const window = { from: certification.window_from, to: certification.window_to }
+  const baseline = certification.baseline as Baseline | null
+  const read_at = await readStoreTime(ports.db)
+  const all = await findEarlierLooks(ports.db, certification)
+  const readSide = (side: Side, asked: TasksAsked) => {
+    const looks = looksOfSide(all, certification, side)
+    return readCompared(ports, asked, { ...settings, looks, side, read_at })
+  }
+  return {
+    release: await readSide('release', { project_id, tags, environment, window }),
+    baseline: baseline && (await readSide('baseline', { project_id, ...baseline })),
+    read_at,
+  }
+}
+
+/** Returns the time of the store, which also writes when a task was stored. */
+async function readStoreTime(db: CertificationDb): Promise<string> {
+  const { rows } = await sql<{
+    now: string
+  }>`select clock_timestamp()::timestamptz(3) as now`.execute(db)
+  const [row] = rows
+  if (row === undefined) throw new Error('select clock_timestamp(): got no row')
+  return row.now
+}
+
+type CompareSettings = SideSettings & {
+  looks: readonly StoredLook[]
+  side: Side
+  read_at: string
+}
+
+async function readCompared(
+  ports: Ports,
+  asked: TasksAsked,
+  { looks, side, read_at, ...settings }: CompareSettings,
+): Promise<TasksRead> {
+  const read = (which: TasksAsked) =>
+    readTasks(ports, which, { ...settings, read_at, looks: toEarlierLooks(looks, side) })
+  const tasks = await read(asked)
+  const altered = await countAlteredSince(
+    ports.db,
+    { looks, side, salt: settings.salt },
+    async (last) => (isWithin(last, asked) ? tasks : await read(last)).items,
+  )
+  return { ...tasks, counts: { ...tasks.counts, altered } }
+}
+
+/** Returns whether the tasks that a look selected are among those of another selection. */
+function isWithin(inner: TasksAsked, outer: TasksAsked): boolean {
+  return (
+    inner.environment === outer.environment &&
+    inner.tags.every((tag) => outer.tags.includes(tag)) &&
+    Date.parse(inner.window.from) >= Date.parse(outer.window.from) &&
+    Date.parse(inner.window.to) <= Date.parse(outer.window.to)
+  )
 }
 
 function countsOf({ release, baseline }: SidesRead): SideCounts {

@@ -1,5 +1,5 @@
+import type { Obstacle } from '../gates/gate-test.ts'
 import type { Completeness } from '../gates/judge-gates.ts'
-import type { Obstacle } from '../gates/obstacle.ts'
 import type { SideCounts } from '../gates/task-counts.ts'
 
 /** Facts that are stored with the evidence, so that a recomputation uses the same ones. */

@@ -1,7 +1,6 @@
 import { setImmediate } from 'node:timers/promises'
 import { durationMs } from '../../../kernel/duration.ts'
-import type { Baseline, Certification } from '../evidence/contract.ts'
-import { toEnvironmentName } from '../evidence/environment.ts'
+import { type Baseline, type Certification, toEnvironmentName } from '../evidence/contract.ts'
 import { type EvidenceItem, samplesOf } from '../gates/evidence-item.ts'
 import type { GateTest } from '../gates/gate-test.ts'
 import { type GateResult, judgeGates } from '../gates/judge-gates.ts'

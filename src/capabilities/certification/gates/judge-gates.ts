@@ -2,8 +2,7 @@ import { durationMs } from '../../../kernel/duration.ts'
 import { metrics } from '../policy/metrics.ts'
 import type { Gate, PolicyRules } from '../policy/policy.ts'
 import type { Interval } from '../statistics/bounds.ts'
-import type { GateReason, GateTest } from './gate-test.ts'
-import type { Obstacle } from './obstacle.ts'
+import type { GateReason, GateTest, Obstacle } from './gate-test.ts'
 import { judgeTasks, type SideCounts } from './task-counts.ts'
 
 /** The outcome of the items in the window of the evidence. */

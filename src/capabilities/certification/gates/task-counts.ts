@@ -1,6 +1,6 @@
 import { type MetricName, metrics } from '../policy/metrics.ts'
 import type { EvidenceShares, Gate } from '../policy/policy.ts'
-import type { Missing, MissingTasks, Obstacle } from './obstacle.ts'
+import type { Missing, MissingTasks, Obstacle } from './gate-test.ts'
 
 /** The tasks of one side of a certification, and how many of them are doubtful or missing. */
 export type TaskCounts = {

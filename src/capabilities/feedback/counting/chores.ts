@@ -1,7 +1,7 @@
 import type { Clock } from '../../../kernel/time.ts'
 import { runInProject } from '../../../platform/tenancy/index.ts'
 import type { Chore } from '../../jobs/index.ts'
-import type { InsightDb } from '../insight-db.ts'
+import type { InsightDb } from '../contract.ts'
 import { countDue } from './counts-store.ts'
 import { findDueProjects, refreshRatedTasks } from './refresh-store.ts'
 import { deleteOldCounts, ratedProjects, storedDays, storeTaskDay } from './task-days-store.ts'

@@ -1,5 +1,5 @@
-import { type Fragment, sql } from '../../../platform/relational/index.ts'
-import type { InsightDb } from '../insight-db.ts'
+import { countUpTo, type Fragment, sql } from '../../../platform/relational/index.ts'
+import type { InsightDb } from '../contract.ts'
 import type { FeedbackSource } from '../votes/vote.ts'
 import { daysOf, type HourWindow } from './window.ts'
 
@@ -22,11 +22,9 @@ export async function toRatedWindow(
   db: InsightDb,
   window: Omit<RatedWindow, 'is_exact'>,
 ): Promise<RatedWindow> {
-  const { rows } = await sql<{ tasks: number }>`
-    select count(*)::int as tasks from (
-      select from rated_tasks where ${isInWindow(window)} limit ${maxExactTasks + 1}
-    ) as found`.execute(db)
-  return { ...window, is_exact: (rows[0]?.tasks ?? 0) <= maxExactTasks }
+  const rated = db.selectFrom('rated_tasks').select('task_id').where(isInWindow(window))
+  const tasks = await countUpTo(db, rated, maxExactTasks + 1)
+  return { ...window, is_exact: tasks <= maxExactTasks }
 }
 
 /** Counts of a cluster of users: a user, or a group of users. */
@@ -116,10 +114,7 @@ export function isInWindow({
 }
 
 /** Returns the number of tasks whose changes are not counted yet, at most `limit`. */
-export async function countDue(db: InsightDb, project_id: string, limit: number): Promise<number> {
-  const { rows } = await sql<{ due: number }>`
-    select count(*)::int as due from (
-      select from rated_tasks_due where project_id = ${project_id} limit ${limit}) as marks
-  `.execute(db)
-  return rows[0]?.due ?? 0
+export function countDue(db: InsightDb, project_id: string, limit: number): Promise<number> {
+  const marks = db.selectFrom('rated_tasks_due').select('task_id')
+  return countUpTo(db, marks.where('project_id', '=', project_id), limit)
 }

@@ -1,6 +1,6 @@
 import { scenarioEnvironment } from '../../../model/reserved-environment.ts'
 import { sql } from '../../../platform/relational/index.ts'
-import type { InsightDb } from '../insight-db.ts'
+import type { InsightDb } from '../contract.ts'
 
 /** Number of groups that clusters are hashed into. A power of two, at most 256. */
 export const buckets = 64

@@ -1,6 +1,6 @@
 import { scenarioEnvironment } from '../../../model/reserved-environment.ts'
 import { type Fragment, sql } from '../../../platform/relational/index.ts'
-import type { InsightDb } from '../insight-db.ts'
+import type { InsightDb } from '../contract.ts'
 import { daysOf, type HourWindow } from './window.ts'
 
 /** Tasks that started in a window, and those of them with votes of end users, by feature. */

@@ -1,6 +1,7 @@
 import type { Severity } from '../../../model/severity.ts'
 import { sql } from '../../../platform/relational/index.ts'
 import { selectTaskIncidents } from '../../incidents/index.ts'
+import type { InsightDb } from '../contract.ts'
 import {
   type CountedFeature,
   countByFeature,
@@ -10,7 +11,6 @@ import {
 } from '../counting/counts-store.ts'
 import { buckets } from '../counting/refresh-store.ts'
 import { daysOf } from '../counting/window.ts'
-import type { InsightDb } from '../insight-db.ts'
 import {
   defaultPatternSettings,
   type FeatureCounts,

@@ -1,6 +1,6 @@
 import { type InsightTables, type Selectable, sql } from '../../../platform/relational/index.ts'
 import { type ClaimLabel, claimLabelsOf, putClaimLabels } from '../../verification/index.ts'
-import type { InsightDb } from '../insight-db.ts'
+import type { InsightDb } from '../contract.ts'
 import type { GivenLabel } from './kappa.ts'
 
 /** The closed list of labels. */

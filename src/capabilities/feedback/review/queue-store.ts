@@ -1,7 +1,7 @@
 import type { Severity } from '../../../model/severity.ts'
 import { type Fragment, sql } from '../../../platform/relational/index.ts'
+import type { InsightDb } from '../contract.ts'
 import type { HourWindow } from '../counting/window.ts'
-import type { InsightDb } from '../insight-db.ts'
 
 /** Filters of the queue. Tasks are those with activity in the window. */
 export type QueueFilter = HourWindow & {

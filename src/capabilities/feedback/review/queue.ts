@@ -8,8 +8,9 @@ import {
 } from '../../../model/list-query.ts'
 import { record } from '../../../model/named-schemas.ts'
 import { severities } from '../../../model/severity.ts'
+import { type RiskFacts, riskOfFindings } from '../../incidents/index.ts'
 import { type ClaimToReview, claimsToReview, verdictSchema } from '../../verification/index.ts'
-import type { InsightDb } from '../insight-db.ts'
+import type { InsightDb } from '../contract.ts'
 import { claims_max } from './labels.ts'
 import {
   type Candidate,
@@ -19,11 +20,12 @@ import {
   type QueueFinding,
   selectCandidates,
 } from './queue-store.ts'
-import { type ReviewRisk, reviewFactors, reviewRisk } from './review-risk.ts'
 
 const count = z.int().nonnegative()
 const share = z.number().min(0).max(1)
 const findings_max = 10
+
+const reviewFactors = ['findings', 'feedback', 'trust', 'uncertainty'] as const
 
 /** A task in the review queue, in replies. */
 export const reviewTask = record('ReviewTask', {
@@ -143,6 +145,55 @@ export async function readQueue(db: InsightDb, filter: QueueFilter): Promise<Que
       return { ...task, findings: own, risk: Math.round(risk * 1e9) / 1e9, factors }
     })
     .toSorted(byRisk)
+}
+
+/** Facts about a task that decide its position in the queue. */
+export type ReviewFacts = {
+  /** Findings that were not withdrawn. */
+  findings: RiskFacts['findings']
+  /** Trust score of the task's newest verified answer, 0–1; null without a verified answer. */
+  trust: number | null
+  /** Share of that answer's claims that a verifier decided, 0–1; null without such an answer. */
+  coverage: number | null
+  /** Whether end users gave negative feedback. */
+  is_negative: boolean
+  /** Whether a reviewer has labelled the task. */
+  is_labelled: boolean
+}
+
+type ReviewFactor = (typeof reviewFactors)[number]
+
+/** Weights of the factors. They add up to 1. */
+export const reviewWeights: Readonly<Record<ReviewFactor, number>> = {
+  findings: 0.4,
+  feedback: 0.25,
+  trust: 0.2,
+  uncertainty: 0.15,
+}
+
+/** The risk of a task, 0–1, and the value of each factor, 0–1. */
+type ReviewRisk = { risk: number; factors: Record<ReviewFactor, number> }
+
+/**
+ * Computes how urgently a task should be reviewed: the weighted sum of
+ * - findings: 1 − Π(1 − risk of the finding), with the risks of the high-risk tasks;
+ * - feedback: 1 for negative feedback without a label;
+ * - trust: 1 − trust; 0 if the task was not verified;
+ * - uncertainty: how useful a label is. The maximum of 4c(1 − c) over findings of confidence c, and
+ *   of the share of claims that no verifier decided.
+ * Unlike in the risk of high-risk tasks, an unknown factor counts as 0: a task needs a reason.
+ */
+export function reviewRisk(facts: ReviewFacts): ReviewRisk {
+  const { findings, trust, coverage, is_negative, is_labelled } = facts
+  const unsure = findings.map(({ confidence }) => 4 * confidence * (1 - confidence))
+  const factors = {
+    findings: riskOfFindings(findings),
+    feedback: is_negative && !is_labelled ? 1 : 0,
+    trust: trust === null ? 0 : 1 - trust,
+    uncertainty: Math.max(0, ...unsure, coverage === null ? 0 : 1 - coverage),
+  }
+  const risk = reviewFactors.reduce((sum, one) => sum + reviewWeights[one] * factors[one], 0)
+  return { risk: Math.min(1, risk), factors }
 }
 
 function byRisk(one: QueuedTask, other: QueuedTask): number {

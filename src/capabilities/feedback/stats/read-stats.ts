@@ -4,6 +4,7 @@ import {
   effectiveSize,
   type RateInterval,
 } from '../../../kernel/statistics/rate-interval.ts'
+import type { InsightDb } from '../contract.ts'
 import {
   type ClusterCounts,
   countByFeature,
@@ -13,7 +14,6 @@ import {
 } from '../counting/counts-store.ts'
 import { countResponses, type RespondedTasks } from '../counting/task-days-store.ts'
 import type { HourWindow } from '../counting/window.ts'
-import type { InsightDb } from '../insight-db.ts'
 import { type FeedbackSource, feedbackSources } from '../votes/vote.ts'
 import {
   readWaiting,

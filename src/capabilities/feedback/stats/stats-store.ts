@@ -1,6 +1,6 @@
-import { sql } from '../../../platform/relational/index.ts'
+import { countUpTo, sql } from '../../../platform/relational/index.ts'
+import type { InsightDb } from '../contract.ts'
 import type { HourWindow } from '../counting/window.ts'
-import type { InsightDb } from '../insight-db.ts'
 import type { FeedbackSource } from '../votes/vote.ts'
 
 /** Votes that count, by sentiment. */
@@ -51,15 +51,16 @@ export async function readWaiting(
   project_id: string,
   { from, to, limit }: HourWindow & { limit: number },
 ): Promise<{ pending: number; dropped: { reason: string; items: number }[] }> {
+  const waiting = db
+    .selectFrom('feedback')
+    .select('feedback_id')
+    .where('project_id', '=', project_id)
   const [pending, dropped] = await Promise.all([
-    sql<{ pending: number }>`
-      select count(*)::int as pending from (
-        select from feedback where project_id = ${project_id} and state = 'pending' limit ${limit}
-      ) as waiting`.execute(db),
+    countUpTo(db, waiting.where('state', '=', 'pending'), limit),
     sql<{ reason: string; items: number }>`
       select reason, sum(items)::int as items from feedback_drops
       where project_id = ${project_id} and hour >= ${from} and hour < ${to}
       group by reason order by reason`.execute(db),
   ])
-  return { pending: pending.rows[0]?.pending ?? 0, dropped: dropped.rows }
+  return { pending, dropped: dropped.rows }
 }

@@ -1,6 +1,5 @@
 import { canonicalJson } from '../../../kernel/canonical-json.ts'
-import { boundedText } from './bounded-text.ts'
-import type { Group } from './groups.ts'
+import { boundedText, type Group } from './groups.ts'
 import type { Rule } from './rule.ts'
 
 /** A placeholder, or anything that looks like one. */

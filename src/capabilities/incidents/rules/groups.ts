@@ -1,5 +1,5 @@
+import { createHash } from 'node:crypto'
 import { canonicalJson } from '../../../kernel/canonical-json.ts'
-import { boundedText } from './bounded-text.ts'
 import { type Dimension, groups_max } from './rule.ts'
 
 /** Values of the dimensions of `group_by`; empty for an ungrouped rule. */
@@ -23,6 +23,22 @@ export function boundedGroup(group: Group): Group {
   return Object.fromEntries(
     Object.entries(group).map(([name, value]) => [name, boundedText(value, value_bytes_max)]),
   )
+}
+
+const kept_chars = 40
+
+const digest_chars = 16
+
+/**
+ * Returns text that an index can hold. Longer text keeps its beginning and ends in its digest, so
+ * that different texts remain different. The size is that of the text as JSON, because payloads may
+ * consist of characters that JSON escapes.
+ */
+export function boundedText(text: string, bytes_max: number): string {
+  const clean = text.replaceAll('\u0000', '\ufffd').toWellFormed()
+  if (Buffer.byteLength(JSON.stringify(clean)) <= bytes_max) return clean
+  const digest = createHash('sha256').update(clean).digest('hex').slice(0, digest_chars)
+  return `${clean.slice(0, kept_chars).toWellFormed()}…${digest}`
 }
 
 /** The groups of a rule at a slot. */

@@ -5,8 +5,7 @@ import type { Columnar } from '../../../platform/columnar/index.ts'
 import { countOf, readsTags } from './calls-reader.ts'
 import { type Aggregate, groupedStatement, Parameters, readGroups } from './grouped-statement.ts'
 import { defaultTiming } from './late-timing.ts'
-import { bucketsRank } from './latency-buckets.ts'
-import { minute_ms, minutesKeptMs, readDone, rowsAsMinutes } from './minutes.ts'
+import { bucketsRank, minute_ms, minutesKeptMs, readDone, rowsAsMinutes } from './minutes.ts'
 import {
   mergeWindows,
   type ReadRequest,
@@ -27,7 +26,7 @@ type MinutesParts = { columnar: Pick<Columnar, 'ofProject'>; clock: Clock }
 /**
  * Opens the source `minutes`: the same calls as the source `calls`, from the sums of whole minutes,
  * and from observations where a window begins or ends inside a minute or the sums are not complete.
- * Percentiles are those of buckets (`latency-buckets.ts`).
+ * Percentiles are those of buckets (`minutes.ts`).
  */
 export function minutesReader({ columnar, clock }: MinutesParts): SourceReader {
   const known = new BoundedCache<string, { at_ms: number; until_ms: number }>(projects_max)

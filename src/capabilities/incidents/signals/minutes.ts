@@ -4,7 +4,6 @@ import { type CallRowsRequest, callRows, lookBackMs } from './call-rows.ts'
 import { countedAt, firstKnown, knownColumns, laterThan } from './counted-at.ts'
 import { Parameters } from './grouped-statement.ts'
 import { defaultTiming } from './late-timing.ts'
-import { bucketOf } from './latency-buckets.ts'
 import { maxMeasurementTimeMs } from './measurement-error.ts'
 import { mergeWindows, type Window } from './reading.ts'
 
@@ -215,6 +214,36 @@ export function rowsAsMinutes(request: CallRowsRequest, parameters: Parameters):
     if(is_call AND isNotNull(ttft), map(${bucketOf('assumeNotNull(ttft)')}, toUInt64(1)),
       ${noBuckets}) AS ttft_buckets
   FROM (${callRows(request, parameters)})`
+}
+
+/**
+ * Buckets of latencies in ms, so that percentiles of minutes can be added up: bucket 0 is below
+ * 10 ms, each of the next 62 is 2^0.3 times as wide as its neighbour below, and the last one begins at
+ * 66 minutes. The value of a bucket is its geometric middle, which is at most 11 % (2^0.15) from
+ * every latency between 10 ms and 66 minutes.
+ */
+const least_ms = 10
+
+const bucketStep = 0.3
+
+const lastBucket = 63
+
+/** Makes the SQL expression of the bucket of a latency. */
+function bucketOf(latency: string): string {
+  return `toUInt8(if(${latency} < ${least_ms}, 0, least(${lastBucket}, 1 + floor(log2(${latency} / ${least_ms}) / ${bucketStep}))))`
+}
+
+/** Makes the SQL expression of the value of a bucket. */
+function bucketValue(bucket: string): string {
+  return `${least_ms} * exp2(${bucketStep} * ${bucket} - ${bucketStep / 2})`
+}
+
+/** Makes a cell: the 95th percentile by nearest rank of counts by bucket, and their sum. */
+export function bucketsRank(counts: string): string {
+  const count = `arraySum(mapValues(${counts}))`
+  const rank = `intDiv(95 * ${count} + 99, 100)`
+  const at = `arrayFirstIndex(one -> one >= ${rank}, arrayCumSum(mapValues(${counts})))`
+  return `(if(${count} = 0, NULL, ${bucketValue(`mapKeys(${counts})[${at}]`)}), ${count})`
 }
 
 const noBuckets = 'map()::Map(UInt8, UInt64)'

@@ -12,8 +12,8 @@ import { codeOf, faultOf, isSuccess, printable } from './replies.js'
  */
 
 const auth = '/api/v1/auth'
-const passwordCharacters_min = 12
-const passwordCharacters_max = 256
+const minPasswordCharacters = 12
+const maxPasswordCharacters = 256
 
 /**
  * Creates the steps of the page of an invitation. A session is only used to accept and then ended.
@@ -182,9 +182,9 @@ export function createResetFlow({ token, call }) {
 
 /** @type {(password: string) => Fault | undefined} */
 function findLengthFault({ length }) {
-  if (length < passwordCharacters_min) {
-    return { text: `Use at least ${passwordCharacters_min} characters.`, field: 'password' }
+  if (length < minPasswordCharacters) {
+    return { text: `Use at least ${minPasswordCharacters} characters.`, field: 'password' }
   }
-  if (length <= passwordCharacters_max) return undefined
-  return { text: `Use at most ${passwordCharacters_max} characters.`, field: 'password' }
+  if (length <= maxPasswordCharacters) return undefined
+  return { text: `Use at most ${maxPasswordCharacters} characters.`, field: 'password' }
 }

@@ -1,8 +1,9 @@
 import type { Value } from '../values/index.ts'
+import { doubts } from './doubts/doubt.ts'
 import { isAttributed } from './doubts/doubt-quote.ts'
 
 /** Why a value needs no evidence. */
-export const exemptions = [
+const exemptions = [
   'small_integer',
   'list_number',
   'constant',
@@ -101,3 +102,8 @@ const example =
 function isExample({ at: [start], kind }: Value, text: string): boolean {
   return kind !== 'quote' && example.test(text.slice(Math.max(0, start - 90), start))
 }
+
+/** Why a value was not checked, may be right without a source, or needs none. */
+export const valueReasons = ['incomplete', ...doubts, ...exemptions] as const
+
+export type ValueReason = (typeof valueReasons)[number]

@@ -2,6 +2,6 @@
 
 export type { SeenText, ValueKind } from '../values/index.ts'
 export { type CheckedValue, checkAnswer } from './check-answer.ts'
+export { type ValueReason, valueReasons } from './exemptions.ts'
 export type { SeenIndex } from './seen/seen.ts'
 export { indexSeen } from './seen/seen-index.ts'
-export { type ValueReason, valueReasons } from './value-reasons.ts'

@@ -1,2 +1,7 @@
-export { type CallRow, findSameCalls, hasOpenCall } from './find-same-calls.ts'
-export { isRetrieved, retrievedCallIds } from './retrieved-call.ts'
+export {
+  type CallRow,
+  findSameCalls,
+  hasOpenCall,
+  isRetrieved,
+  retrievedCallIds,
+} from './find-same-calls.ts'

@@ -11,7 +11,6 @@ import {
 } from '../../detection/reconstruction/index.ts'
 import { msBetween } from '../timeline-drafts.ts'
 import { indexCalls, type Marks } from './mark-findings.ts'
-import { createTextBudget, type TextBudget } from './text-budget.ts'
 import { titleOfTool } from './tool-title.ts'
 import type { Turn } from './turn-schema.ts'
 
@@ -58,6 +57,46 @@ export function buildTurns(
     if (chars > limits.page_chars) break
   }
   return turns
+}
+
+/** A text of a reply: whole, or its beginning. */
+type CutText = { text: string; characters: number; cut: boolean }
+
+/** Cuts the texts of one turn. */
+type TextBudget = {
+  /**
+   * Returns the beginning of a text. `characters` is the length of the whole text, where the given
+   * one is already cut.
+   */
+  cut(text: string, characters?: number): CutText
+  /** Characters given out. */
+  readonly spent: number
+}
+
+/** Characters that each text keeps after the budget of its turn is spent. */
+const rest_chars = 200
+
+/** Creates the budget of a turn: characters of each text, and of all texts together. */
+function createTextBudget(limits: { text_chars: number; turn_chars: number }): TextBudget {
+  let spent = 0
+  return {
+    cut: (text, characters = text.length) => {
+      const left = Math.max(rest_chars, limits.turn_chars - spent)
+      const held = cutAt(text, Math.min(limits.text_chars, left))
+      spent += held.length
+      return { text: held, characters, cut: held.length < characters }
+    },
+    get spent() {
+      return spent
+    },
+  }
+}
+
+/** Returns the first characters, without half of a surrogate pair. */
+function cutAt(text: string, chars: number): string {
+  if (text.length <= chars) return text
+  const last = text.charCodeAt(chars - 1)
+  return text.slice(0, last >= 0xd800 && last <= 0xdbff ? chars - 1 : chars)
 }
 
 /** The parts of a run that belong to some calls, by the index of the call. */

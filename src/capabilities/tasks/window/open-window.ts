@@ -1,6 +1,7 @@
 import type { TimelineSums } from '../../storage/index.ts'
+import type { PageEnd } from '../timeline-entry.ts'
 import type { TaskExtent } from './read-rows.ts'
-import { TaskWindowReader, type WindowPorts } from './task-window.ts'
+import { type TaskWindow, TaskWindowReader, type WindowPorts } from './task-window.ts'
 
 /** A window of a task, and sums over the part before it, if they are needed and there is one. */
 export type OpenWindow = { reader: TaskWindowReader; sums: TimelineSums | undefined }
@@ -35,4 +36,16 @@ export async function openTaskWindow(
     reader.extendFor(entries),
   ])
   return { reader, sums }
+}
+
+/**
+ * Returns the ids of tool calls that calls of a page bring as history, where rows before the window
+ * asked for them.
+ */
+export function unreadIds({ unread, frontier }: TaskWindow, after: PageEnd | undefined): string[] {
+  const from = after?.position.time ?? 0n
+  return unread.flatMap(({ asked_at, tool_call_id }) => {
+    const isOnPage = asked_at >= from && (frontier === undefined || asked_at < frontier)
+    return isOnPage && tool_call_id !== '' ? [tool_call_id] : []
+  })
 }

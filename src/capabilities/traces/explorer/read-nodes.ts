@@ -4,8 +4,8 @@ import { type RunDeps, readRecords } from '../../query/index.ts'
 import type { TimeWindow } from '../../storage/index.ts'
 import type { TreeSource } from '../load-tree.ts'
 import { filterFrom, isoWindowOf } from '../read-trace-rows.ts'
+import { observationKey } from '../tree/build-tree.ts'
 import type { TreeNode } from '../tree/contract.ts'
-import { observationKey } from '../tree/observation-key.ts'
 import type { NodeDetails } from './node-reply.ts'
 
 const plainFields = [

@@ -1,8 +1,7 @@
 import { decodeCursor, encodeCursor } from '../../../kernel/pages.ts'
 import { problem } from '../../../kernel/problem.ts'
-import { byStart } from '../tree/build-tree.ts'
+import { byStart, observationKey } from '../tree/build-tree.ts'
 import type { TraceTree, TreeNode } from '../tree/contract.ts'
-import { observationKey } from '../tree/observation-key.ts'
 
 /** A request for nodes: siblings from an index on, and their descendants. */
 type SelectionRequest = {

@@ -1,5 +1,4 @@
 import type { TraceRow, TraceTree, TreeNode } from './contract.ts'
-import { observationKey } from './observation-key.ts'
 import { emptyRollUp, rollUp } from './roll-up.ts'
 import { correctClocks, measureTimes } from './times.ts'
 
@@ -80,6 +79,11 @@ function findParents(nodes: readonly TreeNode[], outer: ReadonlySet<string> | un
     const isOuter = outer?.has(observationKey({ trace_id, observation_id: wanted })) === true
     node.marks.push(isOuter ? 'outer_parent' : 'orphan')
   }
+}
+
+/** Returns the key of an observation in a tree of several traces. */
+export function observationKey(of: Pick<TraceRow, 'trace_id' | 'observation_id'>): string {
+  return `${of.trace_id} ${of.observation_id}`
 }
 
 /** Indexes nodes by trace and id. Marks all but the first node of an id. */

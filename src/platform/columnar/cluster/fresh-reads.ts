@@ -1,6 +1,6 @@
 import { sleep } from '../../../kernel/time.ts'
 import { ColumnarUnavailable } from '../contract.ts'
-import { maxDecisionDelay_s } from './statement-classes.ts'
+import { maxDecisionDelaySeconds } from './statement-classes.ts'
 
 /** The state of a replica of a table, as ClickHouse reports it. Instants are seconds since 1970. */
 export type ReplicaState = {
@@ -39,7 +39,7 @@ export function findLogEnd(states: readonly ReplicaState[]): LogEnd {
 export function findBehind(states: readonly ReplicaState[], end: LogEnd): ReplicaState[] {
   return states.filter((state) => {
     // ClickHouse does not send the read to it.
-    if (state.delay_s >= maxDecisionDelay_s) return false
+    if (state.delay_s >= maxDecisionDelaySeconds) return false
     const hasRead = state.log_pointer > (end.entries.get(state.path) ?? -1)
     const hasFetched = state.inserts_in_queue === 0 || state.oldest_s > end.at_s
     return state.is_cut_off !== 0 || !hasRead || !hasFetched

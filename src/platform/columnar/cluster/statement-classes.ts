@@ -15,10 +15,10 @@ export type StatementSettings = Readonly<Record<string, string | number>>
  * Replicas that are this far behind are not asked by a read that decides. Below it, a read waits
  * until they have caught up (see `openFreshReads`).
  */
-export const maxDecisionDelay_s = 5
+export const maxDecisionDelaySeconds = 5
 
 /** Maximum wait for the hosts of a cluster to run a statement; a dead host never does. */
-const maxHostWait_s = 10
+const maxHostWaitSeconds = 10
 
 /** Maximum wait for the replicas of an insert, below the time-out of the client. */
 const maxQuorumWaitMs = 20_000
@@ -59,7 +59,7 @@ const wholeCluster = { skip_unavailable_shards: 0 }
 const hostWait = {
   // A host that does not answer is reported as unfinished, without an error.
   distributed_ddl_output_mode: 'null_status_on_timeout',
-  distributed_ddl_task_timeout: maxHostWait_s,
+  distributed_ddl_task_timeout: maxHostWaitSeconds,
 }
 
 const ofCluster: Record<StatementClass, StatementSettings> = {
@@ -78,7 +78,7 @@ const ofCluster: Record<StatementClass, StatementSettings> = {
   },
   decision: {
     ...wholeCluster,
-    max_replica_delay_for_distributed_queries: maxDecisionDelay_s,
+    max_replica_delay_for_distributed_queries: maxDecisionDelaySeconds,
     fallback_to_stale_replicas_for_distributed_queries: 0,
   },
   // The answer says which replicas it is from.

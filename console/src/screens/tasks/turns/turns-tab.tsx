@@ -15,10 +15,9 @@ import { groupTurns, type Loop, type TurnItem, turnsIn } from './group-turns.ts'
 import { isTalk } from './messages.tsx'
 import { TurnRow } from './turn-row.tsx'
 import css from './turns.module.css'
-import { useFolds } from './use-folds.ts'
 import { hasFailed, nextOf, pointAt, useTarget } from './use-target.ts'
 import { mergeThreads, useTurnPages } from './use-turn-pages.ts'
-import { TurnViewProvider, useTurnView } from './view.ts'
+import { TurnViewProvider, useFolds, useTurnView } from './view.ts'
 
 /** The turns of a task: per call only what is new. Loops are folded, sub-agents are nested. */
 export function TurnsTab({ task_id, findings }: { task_id: string; findings: readonly Finding[] }) {

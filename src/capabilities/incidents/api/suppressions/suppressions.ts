@@ -7,9 +7,11 @@ import { record } from '../../../../model/named-schemas.ts'
 import { severities } from '../../../../model/severity.ts'
 import { refuseUnstorable } from '../../../../model/storable.ts'
 import { defineRoute, type Route } from '../../../../platform/http/index.ts'
-import { type DocumentFilter, namedDocumentRoutes } from '../../../documents/index.ts'
+import { type IncidentTables, type Selectable, sql } from '../../../../platform/relational/index.ts'
+import { type DocumentFilter, NamedTable, namedDocumentRoutes } from '../../../documents/index.ts'
 import {
   isMatch,
+  type Matched,
   occurrences_max,
   occurrencesOf,
   type Suppression,
@@ -19,16 +21,9 @@ import {
   timesOf,
 } from '../../muting/suppression.ts'
 import { type NamedRule, suppressionWarnings } from '../../muting/suppression-warnings.ts'
+import type { IncidentDb } from '../../ports.ts'
 import type { IncidentRoutesDeps } from '../contract.ts'
 import { ruleReferences } from '../rules/store.ts'
-import {
-  countMuted,
-  type OpenIncident,
-  openIncidentsOf,
-  type StoredSuppression,
-  suppressions_max,
-  suppressionTable,
-} from './store.ts'
 
 const states = ['active', 'upcoming', 'expired'] as const
 const stateSchema = z
@@ -97,6 +92,53 @@ export function suppressionRoutes(deps: IncidentRoutesDeps): Route[] {
     select: ({ project_id }, page) => selectInState(deps, project_id, page),
     toReplies: (suppressions, { project_id }) => toReplies(deps, project_id, suppressions),
   })
+}
+
+/** A stored suppression. */
+type StoredSuppression = Omit<Selectable<IncidentTables['incident_suppressions']>, 'spec'> & {
+  spec: Suppression
+}
+
+/** Maximum suppressions of a project; each evaluation reads them. */
+const suppressions_max = 200
+
+/** The table of suppressions. */
+const suppressionTable = new NamedTable<StoredSuppression>('incident_suppressions', {
+  json: ['spec'],
+  noun: 'suppression',
+  not_found: 'suppression_not_found',
+})
+
+/** Counts the unresolved incidents that each suppression mutes now, by its id. */
+async function countMuted(db: IncidentDb, project_id: string): Promise<Map<string, number>> {
+  const { rows } = await sql<{ id: string; n: number }>`
+    select id, count(*)::int as n
+    from (
+      select jsonb_array_elements_text(core->'suppressed_by') as id from incidents
+      where project_id = ${project_id} and state <> 'resolved' and suppressed
+    ) as muted
+    group by id`.execute(db)
+  return new Map(rows.map(({ id, n }) => [id, n]))
+}
+
+/** An unresolved incident, as matchers read it. */
+type OpenIncident = Matched & { incident_id: string; number: number; title: string }
+
+/** Returns the newest unresolved incidents of a project. */
+async function openIncidentsOf(
+  db: IncidentDb,
+  project_id: string,
+  limit: number,
+): Promise<OpenIncident[]> {
+  return db
+    .selectFrom('incidents')
+    .select(['id as incident_id', 'number', 'title', 'rule_name as rule', 'severity'])
+    .select(['dedup_key', 'labels', 'group_values as group'])
+    .where('project_id', '=', project_id)
+    .where('state', '<>', 'resolved')
+    .orderBy('number', 'desc')
+    .limit(limit)
+    .execute()
 }
 
 /** Selects a page of suppressions in a state, which depends on the time. */

@@ -1,4 +1,5 @@
 import {
+  countUpTo,
   type RetentionTables,
   type Selectable,
   sql,
@@ -83,16 +84,12 @@ export function selectErasures(
 }
 
 /** Counts erasures up to `limit`. */
-export async function countErasures(
+export function countErasures(
   db: RetentionDb,
   { project_id, limit }: { project_id: string; limit: number },
 ): Promise<number> {
-  const counted = await sql<{ erasures: number }>`
-    select count(*) as erasures from (
-      select 1 from erasures where project_id = ${project_id} limit ${limit}) as counted`.execute(
-    db,
-  )
-  return counted.rows[0]?.erasures ?? 0
+  const erasures = db.selectFrom('erasures').select('id').where('project_id', '=', project_id)
+  return countUpTo(db, erasures, limit)
 }
 
 type OfDigest = Pick<Erasure, 'project_id' | 'user_id_digest'>

@@ -1,5 +1,8 @@
-import type { RetentionTables } from '../../../../platform/relational/index.ts'
-import { type Selectable, sql } from '../../../../platform/relational/index.ts'
+import {
+  countUpTo,
+  type RetentionTables,
+  type Selectable,
+} from '../../../../platform/relational/index.ts'
 import type { RetentionDb } from '../contract.ts'
 
 /** A stored hold. */
@@ -67,21 +70,15 @@ export function activeHolds(db: RetentionDb, project_id: string): Promise<LegalH
     .execute()
 }
 
+type HoldFilter = { project_id: string; released: boolean; limit: number }
+
 /** Returns holds, newest first. */
 export function selectHolds(
   db: RetentionDb,
-  {
-    project_id,
-    released,
-    after,
-    limit,
-  }: { project_id: string; released: boolean; after: string | undefined; limit: number },
+  { after, limit, ...filter }: HoldFilter & { after: string | undefined },
 ): Promise<LegalHold[]> {
-  return db
-    .selectFrom('legal_holds')
+  return holdsOf(db, filter)
     .selectAll()
-    .where('project_id', '=', project_id)
-    .$if(!released, (query) => query.where('released_at', 'is', null))
     .$if(after !== undefined, (query) => query.where('id', '<', after ?? ''))
     .orderBy('id', 'desc')
     .limit(limit)
@@ -89,16 +86,15 @@ export function selectHolds(
 }
 
 /** Counts holds up to `limit`. */
-export async function countHolds(
-  db: RetentionDb,
-  { project_id, released, limit }: { project_id: string; released: boolean; limit: number },
-): Promise<number> {
-  const counted = await sql<{ holds: number }>`
-    select count(*) as holds from (
-      select 1 from legal_holds
-      where project_id = ${project_id} and (${released} or released_at is null) limit ${limit}
-    ) as counted`.execute(db)
-  return counted.rows[0]?.holds ?? 0
+export function countHolds(db: RetentionDb, { limit, ...filter }: HoldFilter): Promise<number> {
+  return countUpTo(db, holdsOf(db, filter).select('id'), limit)
+}
+
+function holdsOf(db: RetentionDb, { project_id, released }: Omit<HoldFilter, 'limit'>) {
+  return db
+    .selectFrom('legal_holds')
+    .where('project_id', '=', project_id)
+    .$if(!released, (query) => query.where('released_at', 'is', null))
 }
 
 /** Returns a hold, released or not. */

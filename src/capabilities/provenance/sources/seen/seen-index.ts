@@ -1,6 +1,4 @@
-import type { SeenText, Value } from '../../values/index.ts'
-import { findCurrency } from '../../values/index.ts'
-import { cutAfterValues } from './cut-after-values.ts'
+import { findCurrency, numberWords, type SeenText, type Value } from '../../values/index.ts'
 import { listsOf } from './lists.ts'
 import { readSource } from './read-source.ts'
 import { SearchableText } from './searchable-text.ts'
@@ -48,6 +46,28 @@ export function indexSeen(sources: readonly SeenText[], max = values_max): SeenI
     ...arrange(values, texts),
     ...marksOf(texts),
   }
+}
+
+/** Starts of what may be a value: digits, an e-mail address, a path. */
+const valueMark = /\d+|[@/]/g
+
+/**
+ * Cuts a text behind its first `max` values, so that a table of millions of numbers takes bounded
+ * time and memory. The count is an estimate: a date counts as three numbers.
+ */
+function cutAfterValues(text: string, max: number): { text: string; values: number } {
+  const marks = countUpTo(text, valueMark, max)
+  const words = countUpTo(marks.text, numberWords, max - marks.count)
+  return { text: words.text, values: marks.count + words.count }
+}
+
+function countUpTo(text: string, pattern: RegExp, max: number): { text: string; count: number } {
+  let count = 0
+  for (const { index } of text.matchAll(pattern)) {
+    if (count >= max) return { text: text.slice(0, index), count }
+    count += 1
+  }
+  return { text, count }
 }
 
 type Arranged = Pick<

@@ -1,7 +1,11 @@
 import { conversationIdFrom } from '../../../../kernel/ids.ts'
 import { isForbiddenKey, objectFrom, textFrom } from '../../../../kernel/json-values.ts'
 import { type Exchange, type ExchangeFacts, hasEnvelopeOnly } from '../../../../model/exchange.ts'
-import type { IngestRecords, ObservationDraft } from '../../../../model/ingest-records.ts'
+import type {
+  CorrelationDraft,
+  IngestRecords,
+  ObservationDraft,
+} from '../../../../model/ingest-records.ts'
 import type { Observation } from '../../../../model/observation.ts'
 import { taskRuleAttribute } from '../../../../model/task-rules.ts'
 import {
@@ -16,7 +20,6 @@ import { columnText, cutText, scrubbed } from '../answer/body-text.ts'
 import { outputOf, type ReadAnswer, readAnswer, toolCallsOf } from '../answer/read-answer.ts'
 import { type CallUsage, callUsage, type TokenCounter } from '../usage/call-usage.ts'
 import { nameOf, typeOf } from './call-name.ts'
-import { correlationsOf } from './correlations.ts'
 import { callEnding, isRetrieval } from './exchange-facts.ts'
 import { addParameters, model_chars_max, type ReadRequest, readRequest } from './read-request.ts'
 
@@ -34,6 +37,27 @@ export function exchangeToRecords(exchange: Exchange, context: MappingContext): 
     links: [],
     correlations: correlationsOf(observation),
   }
+}
+
+const correlationTypes = [
+  ['w3c.traceparent', 'w3c_traceparent'],
+  ['w3c.tracestate', 'w3c_tracestate'],
+  ['w3c.baggage', 'w3c_baggage'],
+] as const
+
+const value_chars_max = 2_048
+
+/** Returns the correlations of the W3C headers of a call. */
+function correlationsOf(observation: Observation): CorrelationDraft[] {
+  const { project_id, trace_id, observation_id, start_time, attributes } = observation
+  const about = { project_id, trace_id, observation_id, time: start_time, source: 'proxy' } as const
+  const correlations: CorrelationDraft[] = []
+  for (const [key, correlation_type] of correlationTypes) {
+    const correlation_value = attributes[key]?.slice(0, value_chars_max) ?? ''
+    if (correlation_value === '') continue
+    correlations.push({ ...about, correlation_type, correlation_value, metadata: [] })
+  }
+  return correlations
 }
 
 function mapOrBare(exchange: Exchange, context: MappingContext): Observation {

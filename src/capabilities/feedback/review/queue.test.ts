@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { severities } from '../../../model/severity.ts'
-import { type ReviewFacts, reviewRisk, reviewWeights } from './review-risk.ts'
+import { type ReviewFacts, reviewRisk, reviewWeights } from './queue.ts'
 
 const share = fc.double({ min: 0, max: 1, noNaN: true })
 const finding = fc.record({

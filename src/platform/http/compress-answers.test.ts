@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { acceptedCoding } from './accepted-coding.ts'
+import { acceptedCoding } from './compress-answers.ts'
 
 test.each([
   ['gzip, deflate, br', 'br'],

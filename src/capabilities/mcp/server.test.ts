@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { fitJson } from './fit-json.ts'
+import { fitJson } from './server.ts'
 
 describe('a value as JSON in a budget', () => {
   test('is valid JSON within the budget, and is whole when it fits', () => {

@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { boundedText } from './bounded-text.ts'
 import { dedupKey } from './dedup-key.ts'
-import { boundedGroup, groupKey } from './groups.ts'
+import { boundedGroup, boundedText, groupKey } from './groups.ts'
 
 const size = (text: string) => Buffer.byteLength(JSON.stringify(text))
 
