@@ -9,7 +9,7 @@ override the others: null removes the other variable of a setting. Takes root an
   "all" (list "serving" "providers" "s3" "login" "demo" "verification" "certification" "checkpointSinks" "audit")
   "proxy" (list "serving" "providers" "postgres" "nats")
   "api" (list "serving" "postgres" "clickhouse" "nats" "s3" "secretKey" "verification" "checkpointSinks")
-  "worker" (list "postgres" "clickhouse" "nats" "s3" "secretKey" "verification" "certification" "checkpointSinks" "audit")
+  "worker" (list "postgres" "clickhouse" "nats" "s3" "secretKey" "verification" "certification" "checkpointSinks" "audit" "workerHeap")
   "migrate" (list "postgres" "clickhouse" "nats" $login)
   "secret" (list "bootstrap" "bootstrapFiles")
   "move" (list "postgres" "clickhouse" "nats" "s3" "move")
@@ -200,6 +200,11 @@ LOOPTRACE_AUDIT_STREAM_OTLP_HEADERS_FILE: {secret: {{ quote .existingSecret }}, 
 {{- end }}
 {{- end }}
 {{- end }}
+{{- end }}
+
+{{- define "looptrace.settings.workerHeap" }}
+{{- /* Saves 115 MB of memory for 4 % more processor time (decision 67). */}}
+NODE_OPTIONS: --max-semi-space-size=16
 {{- end }}
 
 {{- define "looptrace.settings.operator" }}
