@@ -88,7 +88,7 @@ const reports =
   /(?<!\p{L})(?<!\b(?:i|we)(?:'d| \p{L}+){0,3}? )(?:says?|said|wrote|writes|reads?|states?|asks?|asked|replied|sent|mailed|texted|told|handed|posted|got|received|found|gave|put|demands?|requires?|schrieb|sagt|steht|lautet|dice|escribió|a écrit|dit)(?: (?:(?:to|in|on|at|by|from|for|with) )?(?:me|us|him|her|them|this|it|back|out|today|yesterday|earlier|following|(?:the|my|our|his|her|their) \p{L}+|\p{L}+day))*$/iu
 /** "The rules of the contest", "our house style for the newsletter is". */
 const ofOthers =
-  /(?<!\p{L})(?:rules?|style|guide|guidelines|policy|limits?|requirements?|conditions?|terms|instructions|regeln|reglas|règles)(?: \p{L}+)? (?:of|for|at|in|für|de|pour)(?: the| our| my| their| a| an| this| that)? (?!answers?\b|repl|respon|this\b|our (?:chat|session|talk|conversation|dialogue|game|exchange)|all\b|every|each|now\b|today\b|you\b|the rest|here\b|messages?\b|outputs?\b|conversation|chat|session)\p{L}+/iu
+  /(?<!\p{L})(?:rules?|style|guide|guidelines|policy|limits?|requirements?|conditions?|terms|instructions|regeln|reglas|règles)(?: \p{L}+)? (?:of|for|at|in|für|de|pour)(?: the| our| my| their| a| an| this| that)? (?!engagement\b|answers?\b|repl|respon|this\b|our (?:chat|session|talk|conversation|dialogue|game|exchange)|all\b|every|each|now\b|today\b|you\b|the rest|here\b|messages?\b|outputs?\b|conversation|chat|session)\p{L}+/iu
 /** Texts that hold rules for others, where the user wants one to be written. */
 const ruleTexts =
   /(?<!\p{L})(?:write|draft|make|create|compose|design|give me|prepare|generate|suggest|schreibe?|entwirf)(?!\p{L})[^.;:]{0,60}(?<!\p{L})(?:rules|guides?|guidelines|policy|prompts?|charter|code of conduct|regeln|reglas|règles|instructions)(?!\p{L})/iu

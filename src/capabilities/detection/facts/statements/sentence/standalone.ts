@@ -6,7 +6,11 @@ import { isDemand, isDirective, isQuestion, removeGreetings } from './mood.ts'
  * ("explain it in 30 words") is for its answer.
  */
 export function isStandalone(text: string): boolean {
-  const bare = removeGreetings(text)
+  // A rule may follow its header: "here it is again: no bullets".
+  const [head = '', ...rest] = text.split(/[:：]\s/)
+  const isHeader = rest.length > 0 && !restricts.test(head) && !task.test(head)
+  if (rest.length > 0 && !isHeader) return false
+  const bare = removeGreetings(isHeader ? rest.join(', ') : text)
   if (!restricts.test(bare) || isQuestion(bare) || /[?？]/.test(text) || task.test(bare))
     return false
   return bare
@@ -22,4 +26,4 @@ const restricts =
   /(?<!\p{L})(?:no|not|never|don'?t|do not|can'?t|cannot|without|w\/o|zero|nothing|none|stop|avoid|skip|drop|ditch|lose|quit|only|max(?:imum)?|at most|up to|within|under|below|cap|limit|keep|stick|tops|less|fewer|shorter|more than|longer than|over|above|must|ohne|keine?[nrm]?|nicht|nur|höchstens|maximal|sin|nada de|no|máximo|solo|sólo|sans|pas|maximum|seulement)(?!\p{L})|不|别|勿|禁|最多|以内|以下|だけ|のみ|ない|まで|なし/iu
 /** Words of a request for one answer, and of its subject. */
 const task =
-  /(?<!\p{L})(?:tell me|explain|describe|rewrite|rephrase|reword|translate|summari[sz]e|compare|convert|define|draft|compose|continue|correct|proofread|shorten|settle|name (?:a|an|the|some|two|three)|list (?:the|some|all)|give me (?:an?|the|some|two|three|five|ten)|(?:write|make|do|say|put|end|start|begin|finish|redo|try) (?:it|that|this|them|one|an?)|same (?:for|with|again)|in (?:your|the) (?:whole |entire )?(?:response|answer|reply)|(?:recipe|poem|story|letter|speech|headline|haiku|limerick|song|essay|summary|list|email|mail|text|message|note|plan) (?:for|about|of|to|on)|about (?:the|a|an|my)|as an? \p{L}+|übersetze?|erkläre?|beschreib\p{L}*|schreib\p{L}*|explique[zr]?|traduis|résume|écris|explica|traduce|resume|escribe|dime|sag mir|dis-moi)(?!\p{L})|[:：]\s*\S|説明|翻訳|书写|写一|解释|翻译/iu
+  /(?<!\p{L})(?:tell me|explain|describe|rewrite|rephrase|reword|translate|summari[sz]e|compare|convert|define|draft|compose|continue|correct|proofread|shorten|settle|name (?:a|an|the|some|two|three)|list (?:the|some|all)|give me (?:an?|the|some|two|three|five|ten)|(?:write|make|do|say|put|end|start|begin|finish|redo|try) (?:it|that|this|them|one|an?)|same (?:for|with|again)|in (?:your|the) (?:whole |entire )?(?:response|answer|reply)|(?:recipe|poem|story|letter|speech|headline|haiku|limerick|song|essay|summary|list|email|mail|text|message|note|plan) (?:for|about|of|to|on)|about (?:the|a|an|my)|as an? \p{L}+|übersetze?|erkläre?|beschreib\p{L}*|schreib\p{L}*|explique[zr]?|traduis|résume|écris|explica|traduce|resume|escribe|dime|sag mir|dis-moi)(?!\p{L})|説明|翻訳|书写|写一|解释|翻译/iu

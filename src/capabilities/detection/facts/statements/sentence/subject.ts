@@ -136,7 +136,7 @@ const ofYou =
 const silent =
   /(?:^|\s)(?:no|ne|non|que|i|we|here|it's|that's|what|let|let's|who|how|where|ich|wir|yo|je|nous|on|es|il)$/iu
 const lead =
-  /^(?:(?:and|but|so|also|please|ok|okay|now|then|remember|note|because|since|as|that|from now on|again|well|oh|hey|hi|hello|always|never|only|if possible)(?!\p{L})\s*)+/iu
+  /^(?:(?:and|but|so|if|also|please|ok|okay|now|then|remember|note|because|since|as|that|from now on|again|well|oh|hey|hi|hello|always|never|only|if possible)(?!\p{L})\s*)+/iu
 
 /** Words for the assistant, its answers, their parts and their form. */
 const own =
