@@ -38,7 +38,7 @@ export const lostContext: Detector<typeof settings> = {
   name: 'lost_context',
   kind: 'context',
   types: ['lost_context'],
-  version: 5,
+  version: 6,
   needs: ['texts', 'history'],
   settings,
   detect(run, { confidence_min }, budget, prior) {

@@ -11,7 +11,7 @@ import { readNames, readTools, readUnquoted } from './reading/read-names.ts'
 import { readTopicLimits } from './reading/read-topics.ts'
 import { readWords } from './reading/read-words.ts'
 import { isPermission, type Release, readRelease } from './releases.ts'
-import { readSentences, type Segment } from './sentence/segments.ts'
+import { readSentences, type Segment, type Sentence } from './sentence/segments.ts'
 import { readFacts } from './values.ts'
 
 /** Checkable statements of a system or user message. */
@@ -51,9 +51,8 @@ function readMessage({ role, text, is_harness = false }: Message): MessageStatem
   if (role === 'user' && (text.length > maxUserMessageChars || isToolOutput(text)))
     return noStatements
   const reading: Reading = { rules: new Map(), releases: [], changes: new Set() }
-  for (const { segments, isExtension } of readSentences(text, role)) {
-    if (isExtension) extendRules(reading.rules)
-    for (const segment of segments) addSegment(reading, segment)
+  for (const sentence of readSentences(text, role)) {
+    addSentence(reading, sentence)
     if (reading.rules.size >= statements_max) break
   }
   const { rules, releases, changes } = reading
@@ -71,6 +70,14 @@ const nextPart =
   /(?:[.;,!]\s+|\band )(?:then|next|after that|afterwards|finally),? (?:please )?(?:write|give|add|list|explain|make|translate|compose|tell|suggest|summari[sz]e|draft|create|show|describe|provide|name)\b/i
 
 type Reading = { rules: Map<string, Statement>; releases: Release[]; changes: Set<string> }
+
+function addSentence(reading: Reading, { segments, isExtension }: Sentence): void {
+  const { rules } = reading
+  if (isExtension) extendRules(rules)
+  const known = rules.size
+  for (const segment of segments) addSegment(reading, segment)
+  if (rules.size === known && segments.some(({ isOnce }) => isOnce)) limitRules(rules)
+}
 
 function addSegment({ rules, releases, changes }: Reading, segment: Segment): void {
   const { read, release } = readSegment(segment)
@@ -99,6 +106,13 @@ function readWhole({ role, text }: Pick<Message, 'role' | 'text'>): Statement[] 
   const personas = role === 'system' ? sentences.flatMap(readPersona) : []
   const hasFacts = text.length <= facts_chars_max[role === 'system' ? 'system' : 'user']
   return [...personas, ...(hasFacts ? sentences.flatMap(readFacts) : [])]
+}
+
+/** "…, no question marks. Single reply, then you're free." */
+function limitRules(rules: Map<string, Statement>): void {
+  const [last] = [...rules].slice(-1)
+  if (last !== undefined && last[1].until === undefined)
+    rules.set(last[0], { ...last[1], holds: 'turn' })
 }
 
 function extendRules(rules: Map<string, Statement>): void {

@@ -1,6 +1,6 @@
 import { findPhrase } from '../../../provenance/text/index.ts'
 import type { Statement } from '../../contract.ts'
-import { findTopics } from './reading/read-forms.ts'
+import { findTopics } from './reading/find-topics.ts'
 import { isQuestion } from './sentence/mood.ts'
 import { phrasesIn } from './sentence/quotes.ts'
 import type { Segment } from './sentence/segments.ts'
@@ -17,9 +17,9 @@ export type Release = {
 
 /** Phrases that lift a rule; each line is a family of wordings. */
 const cues: readonly string[] = [
-  "(?:you|u)(?:'re| are)? (?:can|may|could|free to|allowed to|welcome to)(?: now| again| also)?(?! only| not)|feel free|(?:it(?:'s| is)|that's|is|are)? ?(?:ok|okay|fine|alright|allowed|permitted|welcome|possible) (?:to|now|again|from)|(?:is|are) (?:ok|okay|fine|allowed|welcome|back)",
+  "(?:you|u|we)(?:'re| are)? (?:can|may|could|free to|allowed to|welcome to)(?: now| again| also)?(?! only| not)|feel free|(?:it(?:'s| is)|that's|is|are)? ?(?:ok|okay|fine|alright|allowed|permitted|welcome|possible) (?:to|now|again|from)|(?:is|are) (?:ok|okay|fine|allowed|welcome|back)",
   "no longer(?! than)|no need|(?:not|n't) (?:needed|necessary|required|need)|(?:do not|don't|needn't|need not)(?: have to| need(?: to| the| any| it| them)?)?(?= (?:have|need|bother|worry|stick|keep|sign|end|start|limit|restrict|hold back|any|write in|answer in))|don't (?:need|bother|worry|have to)|needn't",
-  "forget(?: about)?|ignore|drop|lift(?:ed)?|take back|withdraw|revoke|scrap|cancel(?:led)?|remove|undo|abandon|relax(?:ed)?|skip|lose|leave (?:out|off|away|the .{2,40} (?:out|off|away))|never mind|disregard|waive|suspend|end of (?:the )?|enough (?:of|with)|done with|that's it (?:for|with)|take (?:off|away) the|get rid of|without the|stop(?: with)?(?: the)?(?: \\p{L}+ing)?|quit|no[ ]more(?! than)|(?:is|are) (?:over|gone|off|lifted|history|done|finished)|can go|expired?",
+  "forget(?: about)?|ignore|drop|lift(?:ed)?|take back|withdraw|revoke|scrap|cancel(?:led)?|remove|undo|abandon|relax(?:ed)?|skip|lose|leave (?:out|off|away|the .{2,40} (?:out|off|away))|never mind|disregard|waive|suspend|end of (?:the )?|enough (?:of|with)|done with|that's it (?:for|with)|take (?:off|away) the|get rid of|without the|stop(?: with)?(?: the)?(?: \\p{L}+ing)?|quit|no[ ]more(?! than)|(?:is|are|'s) (?:over|gone|off|lifted|history|done|finished|superseded|replaced|void|obsolete|retired|withdrawn|revoked|repealed|rescinded|suspended|null)|rescind|repeal|annul|supersede|overrule|retract|abolish|rescinded|(?:ends|stops|ceases|lapses|expires)(?: here| now| today| with this)?(?=[.,;!]|$)|exempt(?: from)?|release(?:d)? (?:you )?from|scratch|swap|can go|expired?",
   'as (?:long|much|many|detailed|verbose)(?: \\p{L}+)? as you|unlimited|no (?:word |length )?limits?|without (?:a |any )?limits?|write more|(?:no|without)(?: the| any| a)? (?:signature|sign-?off|closing line|prefix|greeting|catchphrase)s?|any ?more|(?:go |switch |come |change )?back to (?:normal|the old|usual|how|your (?:usual|normal)|full|long|regular|ordinary)|as (?:usual|normal|before) again|normal(?:ly)? again|again(?= please|[.!,]|$)|as you (?:like|want|wish|please)|however you (?:like|want)|instead of|what(?:ever) (?:length|format|you)',
   '(?:gilt|gelten) nicht mehr|wieder (?:ok(?:ay)?|in ordnung|möglich)|nicht mehr (?:nötig|nur|so|auf|an|in|mit)|musst? (?:du )?nicht mehr|brauchst? (?:du )?(?:nicht|kein\\p{L}*)(?: mehr)?|(?:du )?(?:kannst|darfst|dürfen|können)(?: sie| du)?(?: jetzt| nun| wieder| gerne?)*|vergiss|vergessen sie|ist aufgehoben|lass (?:das|die|den)|wieder (?:normal|lang\\p{L}*|länger|ausführlich\\p{L}*|erlaubt|gerne?)|kein\\p{L}* \\p{L}+ mehr (?:nötig|nötig)|egal',
   'olvida(?:te)?(?: de)?|olvídate|ya (?:puedes|no (?:hace falta|es necesario|tienes que|necesito|hay que))|puedes (?:volver|usar|escribir|ya)|no hace falta|deja (?:de|la|el|las|los)|quita|ignora|se acabó|otra vez|de nuevo|vuelve a',
@@ -89,7 +89,7 @@ const ruleWords: readonly (readonly [slot: string, words: RegExp])[] = [
 
 /** The whole set of rules: "forget all the rules", "back to normal". */
 const everything =
-  /(?<!\p{L})(?:(?:all|any|my|the|those|these|your)?(?: the| of the| my| these| those| previous| earlier| style| formatting)* (?:rules?|restrictions?|instructions?|constraints?|conditions?|limits|guidelines|game)|back to normal|normally|normal(?: again| mode| answers?| replies)|as (?:usual|normal)|(?:all|what) i said|everything i said|regeln|vorgaben|alles|reglas|restricciones|todo eso|règles|consignes|contraintes|normal)(?!\p{L})|规则|要求|限制|ルール|制限|普通/iu
+  /(?<!\p{L})(?:(?:all|any|my|the|those|these|your)?(?: the| of the| my| these| those| previous| earlier| style| formatting)* (?:rules?|restrictions?|instructions?|constraints?|conditions?|limits|guidelines|game|prohibitions?|interdictions?|bans?|embargo(?:es)?|(?:rule|article|clause|condition) (?:one|two|three|\d)|oath|vow)|back to normal|normally|normal(?: again| mode| answers?| replies)|as (?:usual|normal)|(?:all|what) i said|everything i said|regeln|vorgaben|alles|reglas|restricciones|todo eso|règles|consignes|contraintes|normal)(?!\p{L})|规则|要求|限制|ルール|制限|普通/iu
 /** A cue that points to a rule by a pronoun: "you can stop that now". */
 const pointing =
   /(?<!\p{L})(?:stop|drop|forget|ignore|cancel|scrap|quit|lift|arrête|oublie|olvida|lass|vergiss)(?: with| about| de)? (?:that|it|this|ça|eso|das|es|now)(?!\p{L})/iu
@@ -100,6 +100,7 @@ export function readRelease({ text, phrases, condition, isOnce }: Segment): Rele
     return undefined
   const slots = new Set(findTopics(text).map(({ topic }) => topic.slot))
   for (const [slot, words] of ruleWords) if (words.test(text)) slots.add(slot)
+  if (slots.size === 0 && /(?<!\p{L})\d{1,4}(?!\p{L})/u.test(text)) slots.add('length')
   const quoted = phrasesIn(text, phrases).map((phrase) => phrase.toLowerCase())
   const isAll =
     slots.size === 0 && quoted.length === 0 && (everything.test(text) || pointing.test(text))

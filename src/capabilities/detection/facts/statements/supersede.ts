@@ -1,6 +1,6 @@
 import { mentions } from '../../../provenance/text/index.ts'
 import type { Statement } from '../../contract.ts'
-import { findTopics } from './reading/read-forms.ts'
+import { findTopics } from './reading/find-topics.ts'
 import { isLanguageName, withoutKept } from './releases.ts'
 
 /** Tells whether two statements can not hold at once, so that the later one replaces the other. */

@@ -100,10 +100,23 @@ function countCharacters(text: string): Count {
 function countParagraphs(prose: string): Count {
   const parts = prose.split(/\n\s*\n/).filter((part) => part.trim() !== '')
   const full = parts.filter(
-    (part) => wordsOf(part).length > 4 && !/^\s*#{1,6} /.test(part) && !bullet.test(part),
+    (part, at) =>
+      (wordsOf(part).length > 4 || (at < parts.length - 1 && isShortSentence(part))) &&
+      !/^\s*#{1,6} /.test(part) &&
+      !bullet.test(part),
   )
   const lines = prose.split('\n').filter((line) => line.trim() !== '').length
   return { low: full.length, high: Math.max(parts.length, lines) }
+}
+
+/** "You are." is a paragraph before others; a greeting is not. */
+function isShortSentence(part: string): boolean {
+  return (
+    /[.!?]\s*$/.test(part) &&
+    !/^\W*(?:hi|hello|hey|dear|hallo|hola|bonjour|thanks?|sure|yes|no|ok(?:ay)?)(?!\p{L})/iu.test(
+      part,
+    )
+  )
 }
 
 /** Returns the content of a fence that encloses the whole text. */

@@ -1,59 +1,11 @@
 import type { Statement } from '../../../contract.ts'
-import { joinsList, type Polarity, polarityOf } from '../sentence/polarity.ts'
+import type { Polarity } from '../sentence/polarity.ts'
 import { phrasesIn } from '../sentence/quotes.ts'
 import type { Segment } from '../sentence/segments.ts'
 import { isBareTopic } from '../vocabulary/bare-topics.ts'
 import { isOfAPart } from '../vocabulary/part-topics.ts'
-import { signs, type Topic, topics } from '../vocabulary/topics.ts'
-
-/** A topic in a segment, with its position. */
-export type TopicHit = { topic: Topic; start: number; end: number; said: string }
-
-const signTopics = signs.map(
-  ([marks, words]): Topic => ({ slot: `sign:${marks}`, some: 'some', none: 'none', words }),
-)
-const letter =
-  "(?:the )?(?:letters?|vowel|consonant|buchstaben?|letra|lettre|字母)(?: of the alphabet)? ?(?:⟦\\d+⟧|[\"'(]?\\p{L}(?![\\p{L}\\p{N}']))"
-const all: readonly (Topic & { pattern: RegExp })[] = [
-  ...topics,
-  ...signTopics,
-  { slot: 'letter', none: 'none', words: letter },
-].map((topic) => ({ ...topic, pattern: patternOf(topic.words) }))
-
-function patternOf(words: string): RegExp {
-  return new RegExp(
-    `(?<![\\p{Script=Latin}\\p{N}_-])(?:${words})(?![\\p{Script=Latin}\\p{N}_])`,
-    'iuy',
-  )
-}
-
-const anyTopic = new RegExp(all.map(({ pattern }) => pattern.source).join('|'), 'giu')
-
-/** Finds the topics of a text from left to right; at each place, the longest. */
-export function findTopics(text: string): TopicHit[] {
-  const found: TopicHit[] = []
-  anyTopic.lastIndex = 0
-  for (let hit = anyTopic.exec(text); hit !== null; hit = anyTopic.exec(text)) {
-    const longest = topicsAt(text, hit.index)
-    found.push(...longest)
-    anyTopic.lastIndex = Math.max(hit.index + 1, longest[0]?.end ?? 0)
-  }
-  return found
-}
-
-function topicsAt(text: string, start: number): TopicHit[] {
-  let longest: TopicHit[] = []
-  for (const topic of all) {
-    topic.pattern.lastIndex = start
-    const said = topic.pattern.exec(text)?.[0]
-    if (said === undefined) continue
-    const hit = { topic, start, end: start + said.length, said }
-    const end = longest[0]?.end ?? 0
-    if (hit.end > end) longest = [hit]
-    else if (hit.end === end) longest.push(hit)
-  }
-  return longest
-}
+import { findMarks, findTopics, type TopicHit } from './find-topics.ts'
+import { polaritiesOf } from './polarities.ts'
 
 /** Reads the form that answers must have: JSON, no emoji, no commas, one letter case. */
 export function readForms(segment: Segment): Statement[] {
@@ -72,56 +24,21 @@ function isBareHead({ isHead, text }: Segment, { start, end }: TopicHit): boolea
   return isHead && /^\W*$/.test(text.slice(0, start)) && /^(?: use)?\W*$/.test(text.slice(end))
 }
 
-/** Returns the polarity of each topic; the topics of a list share that of the first. */
-function polaritiesOf(segment: Segment, hits: readonly TopicHit[]): Polarity[] {
-  const { text } = segment
-  let before = { end: 0, polarity: 'unclear' as Polarity, slot: '' }
-  return hits.map((hit, at) => {
-    const next = hits.slice(at + 1).find(({ start }) => start >= hit.end)
-    const left = `${headOf(segment)}${clauseOf(text.slice(0, hit.start))}`
-    const own = polarityOf(left, text.slice(hit.end, next?.start))
-    const isShared = isListed(before, hit, text.slice(before.end, hit.start))
-    const polarity =
-      isShared && (own === 'unclear' || before.polarity === 'none') ? before.polarity : own
-    if (before.end !== hit.end) before = { end: hit.end, polarity, slot: hit.topic.slot }
-    return polarity
-  })
-}
-
-function isListed(before: { end: number; slot: string }, hit: TopicHit, gap: string): boolean {
-  if (before.end === 0) return false
-  const isNext = joinsList(gap) && !/^\s*$/.test(gap)
-  return isNext || (before.slot === hit.topic.slot && isOfOneClause(gap))
-}
-
 /** "Emojis: never", "bold: off". */
 const isAnswer =
-  /^(?:never|no|none|not? (?:allowed|any|at all)|off|forbidden|banned|zero|nein|keine?|nie|aus|verboten|nunca|jamais|aucun|always|yes|on|required|immer|ja)\W*$/i
+  /^(?:(?:never|no|none|not? (?:allowed|any|at all)|off|false|0|disabled?|forbidden|banned|zero|nein|keine?|nie|aus|verboten|nunca|ninguno|jamais|aucun)(?=,|\W*$| (?:in|here|ever|under|any|anywhere|with)(?!p{L}))|not (?:in|here|ever|under|any|anywhere|with|for|from|on)(?!p{L})|(?:always|yes|on|true|enabled|required|immer|ja|siempre|toujours)\W*$)/i
 
 function readHead(segment: Segment): Statement[] {
-  const polarity = /^(?:always|yes|on|required|immer|ja)\b/i.test(segment.text) ? 'some' : 'none'
+  const polarity = /^(?:always|yes|on|true|enabled|required|immer|ja|siempre|toujours)\b/i.test(
+    segment.text,
+  )
+    ? 'some'
+    : 'none'
   const head = { ...segment, text: segment.head }
   return findTopics(segment.head).flatMap((hit) => {
     const statement = segment.isAskedAt(0) ? statementFrom(head, hit, polarity) : undefined
     return statement === undefined ? [] : [statement]
   })
-}
-
-/** Tells whether a text does not begin another clause: "no lists of any kind with bullets". */
-function isOfOneClause(gap: string): boolean {
-  return !/[,;.]|\b(?:but|use|instead|and|or|rather|only)\b/i.test(gap)
-}
-
-/** Returns the part before a colon if it forbids: "do not". */
-function headOf({ head }: Segment): string {
-  return /(?:not|never|don'?ts?|avoid|forbidden|banned|no)\W*$/i.test(head) ? 'never ' : ''
-}
-
-/** Returns the last part of a text that a comma does not cut off from what follows. */
-function clauseOf(left: string): string {
-  const at = left.lastIndexOf(',')
-  const rest = left.slice(at + 1)
-  return at === -1 || rest.trim() === '' ? left : rest
 }
 
 function statementFrom(segment: Segment, hit: TopicHit, polarity: Polarity): Statement | undefined {
@@ -138,11 +55,34 @@ function statementFrom(segment: Segment, hit: TopicHit, polarity: Polarity): Sta
     return isFree ? undefined : { ...statement, slot: `letter:${value}`, value: 'none' }
   }
   if ((slot === 'question' || slot === 'sign:?') && polarity === 'some')
-    return endingFrom(statement, left)
-  const meant = polarity === 'unclear' && hit.topic.some === 'only' ? 'some' : polarity
+    return endingFrom(statement, left, right)
+  const meant = polarity === 'unclear' ? presumed(segment, hit) : polarity
   const value = meant === 'unclear' ? undefined : formValueOf(segment, hit, meant)
   return value === undefined ? undefined : { ...statement, slot, value }
 }
+
+/** Returns the meaning of a rule that names a topic and neither asks for it nor forbids it. */
+function presumed({ role, text, holds }: Segment, { topic }: TopicHit): Polarity {
+  if (topic.isRequest) return 'some'
+  const isSeldomAsked = holds === 'always' && role === 'system' && seldomAsked.has(topic.slot)
+  return isSeldomAsked && complains.test(text) ? 'none' : 'unclear'
+}
+
+/** Forms that a rule which names them nearly always forbids. */
+const seldomAsked = new Set([
+  'emoji',
+  'bold',
+  'italics',
+  'quotes',
+  'sign:!',
+  'sign:,',
+  'sign:;',
+  'sign:()',
+  'sign:—–',
+])
+/** Complaints about a form: "exclamation marks make us sound like a toy shop". */
+const complains =
+  /(?<!\p{L})(?:makes? (?:us|me|it|them|you|our|the)|looks? (?:like|silly|bad|odd|cheap|childish)|sounds? (?:like|silly|cheap|childish)|belongs? (?:in|to|on)|(?:is|are) for (?!the|each|every|all)|gives? (?:me|us) the|drives? (?:me|us)|annoy\p{L}*|irritat\p{L}*|hurts?|kills?|(?:is|are)(?:n't| not) (?:our|my)|sold a|complain\p{L}*|enough|one more|shows? up as|turns? into|come out as|(?:is|are) read (?:out|aloud) as|can't (?:print|show|display|render|read))(?!\p{L})/iu
 
 function letterOf({ phrases }: Segment, { said }: TopicHit): string {
   const mark = /⟦(\d+)⟧/.exec(said)?.[1]
@@ -156,10 +96,13 @@ function formValueOf(
   polarity: 'some' | 'none',
 ): string | undefined {
   const { topic, said, start } = hit
-  const { text, phrases, holds } = segment
+  const { text, phrases, holds, isAssumed } = segment
   const value = topic[polarity]
   const left = text.slice(0, start)
-  if (value === undefined || !isForm({ value, said, holds }, left, text.slice(hit.end))) {
+  if (
+    value === undefined ||
+    !isForm({ value, said, holds, isAssumed }, left, text.slice(hit.end))
+  ) {
     return undefined
   }
   const isConverted =
@@ -183,7 +126,8 @@ function refine(slot: string, value: string, text: string): string | undefined {
   return slot === 'code' && onlyCode.test(text) ? 'only' : undefined
 }
 
-const inAnyForm = /in any form|spelled[ -]out|(?:or|and|nor) (?:number )?words|neither/i
+const inAnyForm =
+  /in any form|spelled[ -]out|(?:or|and|nor) (?:number )?words|(?:no|or|and|nor|neither) number words|in (?:figures|digits) (?:or|and|nor)|neither/i
 
 /** A format of files is the task, not the form of the answer. */
 const converts =
@@ -203,11 +147,17 @@ const onlyCode =
 
 /** Tells whether a topic is a form of answers: "each bullet" is a part, "a table" can be a thing. */
 function isForm(
-  { value, said, holds }: { value: string; said: string; holds: 'always' | 'turn' },
+  {
+    value,
+    said,
+    holds,
+    isAssumed,
+  }: { value: string; said: string; holds: 'always' | 'turn'; isAssumed: boolean },
   left: string,
   right: string,
 ): boolean {
-  if (value === 'table') return holds === 'always' || asTable.test(left) || /^ only/i.test(right)
+  if (value === 'table')
+    return (holds === 'always' && !isAssumed) || asTable.test(left) || /^ only/i.test(right)
   return (
     value !== 'bullets' ||
     !/^bullet(?: points?| items?)?s?$/i.test(said) ||
@@ -229,12 +179,9 @@ function isPraise(left: string, polarity: Polarity): boolean {
 function endingFrom(
   statement: { kind: 'format'; holds: 'always' | 'turn'; quote: string },
   left: string,
+  right: string,
 ): Statement | undefined {
-  if (
-    /\b(?:end|close|finish|conclude|wrap up|sign off|ends|closes|ending|last sentence|last line|beende|schließe|termina|acaba|termine|finis)\b[^.;]{0,60}$/i.test(
-      left,
-    )
-  ) {
+  if (endsLeft.test(left) || endsRight.test(right)) {
     return { ...statement, slot: 'ending', value: 'question' }
   }
   return statement.holds === 'always' &&
@@ -244,16 +191,7 @@ function endingFrom(
     : undefined
 }
 
-/** Finds quoted marks: no "?", no "—" or ";". */
-function findMarks({ text, phrases }: Segment): TopicHit[] {
-  return [...text.matchAll(/⟦(\d+)⟧/g)].flatMap(({ 0: said, 1: at, index }) => {
-    const phrase = phrases[Number(at)] ?? ''
-    if (!/^[^\p{L}\p{N}\s⟦]{1,3}$/u.test(phrase)) return []
-    return {
-      topic: { slot: `sign:${phrase}`, none: 'none', words: '' },
-      start: index,
-      end: index + said.length,
-      said,
-    }
-  })
-}
+const endsLeft =
+  /(?<!\p{L})(?:ends?|closes?|closing|finish(?:es)?|concludes?|terminates?|wraps? up|signs? off|ending|(?:last|final|closing|concluding) (?:sentence|line|words?|thing)|endet|ende|beende[nt]?|schließ(?:e|t|en)|termin\p{L}*|acab\p{L}*|s'achev\p{L}*|achev\p{L}*|finis\p{L}*|conclu\p{L}*|cierr\p{L}*)(?!\p{L})[^.;]{0,60}$|(?:最后|最後|末尾|结尾)[^。;]{0,12}$/iu
+const endsRight =
+  /^[^.;]{0,8}(?:で(?:終|締|結|おわ)|结尾|结束|收尾|作结)|^ (?:zu )?(?:enden|endet|schließen|abschließen|beenden)|^ at the (?:very )?end/iu

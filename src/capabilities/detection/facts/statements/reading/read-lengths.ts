@@ -5,12 +5,15 @@ import type { Segment } from '../sentence/segments.ts'
 import {
   type Bound,
   boundOf,
+  mostOfOrdinal,
   numberOf,
   numberSource,
+  ordinalSource,
   type Range,
   rangeOf,
   rangeText,
 } from '../vocabulary/amounts.ts'
+import { isOfAPart } from '../vocabulary/part-lengths.ts'
 
 /** Units of length; each line has the words of one unit in all languages. */
 const units: readonly (readonly [unit: string, words: string])[] = [
@@ -40,12 +43,22 @@ const adjectives =
 const edge = '(?<![\\p{L}\\p{N}_-]|\\d[.,])'
 const cjkNumber = '[一二三四五六七八九十百两\\d０-９]'
 const counted = new RegExp(
-  `(?:${edge}|(?=${cjkNumber}))(?:(?:(?:between|from|zwischen|entre|de|von) )?(?<low>${numberSource})\\s?(?:-|–|—|to|and|or|bis|und|oder|a|y|o|à|et|ou|到|至|〜|~|から)\\s?)?(?<n>${numberSource})(?<more>\\+| or (?:more|less|fewer))?[ -]?${adjectives}(?<unit>${unitSource}|of (?:them|these|those))(?![\\p{Script=Latin}\\d])`,
+  `(?:${edge}|(?=${cjkNumber}))(?:(?:(?:between|from|at least|no(?:t)? (?:fewer|less) than|min(?:imum)?\\.?|zwischen|entre|de|von) )?(?<low>${numberSource})\\s?(?:-|–|—|to|and|or|nor|up to|,? (?:but|and|or|nor)? ?(?:at most|not? more than|no more than|more than|up to|max(?:imum)?\\.?)|,? max\\.?|bis|und|oder|a|y|o|à|et|ou|到|至|〜|~|から)\\s?)?(?<n>${numberSource})(?<more>\\+| or (?:more|less|fewer))?[ -]?${adjectives}(?<unit>${unitSource}|of (?:them|these|those))(?![\\p{Script=Latin}\\d])`,
   'giu',
 )
 /** "Word limit: 50", "length in words: at most 50". */
 const labelled = new RegExp(
-  `${edge}(?<unit>words?|sentences?|characters?|chars?|lines?|paragraphs?|bullets?)(?: count| limit| maximum| max)?(?: per \\p{L}+)?(?:\\s?[:=]\\s?| is | of | = )(?<how>\\p{L}[\\p{L} ]{1,20} )?(?<n>${numberSource})(?![\\p{L}\\d-])`,
+  `${edge}(?<unit>words?|sentences?|characters?|chars?|lines?|paragraphs?|bullets?)(?: count| limit| maximum| max| budget| cap| ceiling| length)?(?: per \\p{L}+)?(?:\\s?[:=≤<]{1,2}\\s?| is | of | = )(?<how>\\p{L}[\\p{L} ]{1,20} )?(?<n>${numberSource})(?![\\p{L}\\d-])`,
+  'iu',
+)
+
+/** "The number of sentences never exceeds three", "keep paragraphs to one in number". */
+const inverse = new RegExp(
+  `${edge}(?<unit>words?|sentences?|characters?|chars?|paragraphs?|bullet points|bullets|wörter|sätze|zeichen|absätze|mots|phrases|caractères|paragraphes|palabras|frases|caracteres|párrafos)[^.;:!?\\d⟦]{1,60}? (?<n>\\d{1,4}|two|three|four|five|six|seven|eight|nine|ten|twelve|fifteen|twenty|thirty|forty|fifty|sixty|eighty|a hundred|one(?= in number))(?![\\d%-]| (?:\\p{L}+ )?(?:${unitSource}))`,
+  'iu',
+)
+const ordinal = new RegExp(
+  `(?<!\\p{L})(?<n>${ordinalSource}) (?<unit>sentence|paragraph|line|bullet(?: point)?)(?!\\p{L})`,
   'iu',
 )
 
@@ -59,12 +72,42 @@ export function readLengths(segment: Segment): Statement[] {
     if (statement !== undefined) found.push(statement)
   }
   if (found.length > 0) return found
-  const label = labelled.exec(segment.head === '' ? text : `${segment.head}: ${text}`)
+  return [readLabelled(segment) ?? readInverse(segment) ?? readOrdinal(segment) ?? []].flat()
+}
+
+function readLabelled(segment: Segment): Statement | undefined {
+  const { head, text } = segment
+  const label = labelled.exec(head === '' ? text : `${head}: ${text}`)
   const count = numberOf(label?.groups?.['n'] ?? '')
-  if (label === null || count === undefined || !segment.isAskedAt(0)) return []
+  const isArticle = article.test(label?.groups?.['n'] ?? '')
+  if (label === null || count === undefined || isArticle || !segment.isAskedAt(0)) return undefined
   const unit = unitOf(label.groups?.['unit'] ?? '', '') ?? ''
   const bound = boundOf(label.groups?.['how'] ?? label[0].slice(0, 20), '')
-  return [toStatement(segment, unit, rangeOf(bound === 'bare' ? 'max' : bound, count))]
+  return toStatement(segment, unit, rangeOf(bound === 'bare' ? 'max' : bound, count))
+}
+
+function readInverse(segment: Segment): Statement | undefined {
+  const { head, text } = segment
+  const whole = head === '' ? text : `${head}, ${text}`
+  const found = inverse.exec(whole)
+  const { unit = '', n = '' } = found?.groups ?? {}
+  const count = n === 'one' ? 1 : numberOf(n)
+  if (found === null || count === undefined) return undefined
+  const end = found.index + found[0].length
+  const bound = boundOf(whole.slice(0, end - n.length), whole.slice(end))
+  const isBound = bound !== 'bare' && bound !== 'about' && bound !== 'above'
+  if (!isBound || !segment.isAskedAt(Math.max(0, text.length - 1))) return undefined
+  return toStatement(segment, unitOf(unit, '') ?? '', rangeOf(n === 'one' ? 'max' : bound, count))
+}
+
+function readOrdinal(segment: Segment): Statement | undefined {
+  const { text } = segment
+  const found = ordinal.exec(text)
+  if (found === null || !segment.isAskedAt(found.index)) return undefined
+  const right = text.slice(found.index + found[0].length)
+  const max = mostOfOrdinal(found.groups?.['n'] ?? '', text.slice(0, found.index), right)
+  const unit = unitOf(`${found.groups?.['unit']}s`, '')
+  return max === undefined || unit === undefined ? undefined : toStatement(segment, unit, { max })
 }
 
 const mayCount = new RegExp(`${unitSource}|of them|of these|of those`, 'iu')
@@ -73,20 +116,43 @@ function statementFrom(segment: Segment, match: RegExpExecArray): Statement | un
   const { text } = segment
   const { low: least = '', n = '', unit: said = '' } = match.groups ?? {}
   const before = text.slice(0, match.index)
-  const left = isHeadOf(segment, before) ? `${segment.head} ${before}` : before
+  const left = isHeadOf(segment, before) ? `${segment.head}: ${before}` : before
   const right = text.slice(match.index + match[0].length)
   const isOther = isThing(said, `${segment.head} ${text}`) || isOfAPart(left, right)
-  const unit = isOther || !segment.isAskedAt(match.index) ? undefined : unitOf(said, left)
+  const isAsked = segment.isAskedAt(match.index) || isCapacity(segment, left)
+  const unit = isOther || !isAsked ? undefined : unitOf(said, left)
   const count = numberOf(n)
   if (unit === undefined || count === undefined || count === 0) return undefined
   if (isCountedOtherwise(unit, count, text)) return undefined
-  const low = numberOf(least)
+  const low = article.test(least) ? undefined : (numberOf(least) ?? lowOfCjk(text, match))
   if (low !== undefined && low < count) return toStatement(segment, unit, { min: low, max: count })
   const bound = boundBeside(match.groups?.['more']) ?? boundOf(left, right)
-  const isUnasked = bound === 'bare' && !isBareLimit({ segment, match, left, right })
-  if (isUnasked) return undefined
-  return toStatement(segment, unit, rangeOfBare(bound, unit, count, match[0]))
+  return isLimit(bound, { segment, match, left, right })
+    ? toStatement(segment, unit, rangeOfBare({ bound, unit, count, segment }, match[0]))
+    : undefined
 }
+
+const article = /^an?$/i
+
+/** Tells whether a bound asks for a length: a bare count only at some places, a least one if demanded. */
+function isLimit(bound: Bound, bare: Bare): boolean {
+  if (article.test(bare.match.groups?.['n'] ?? '') && (bound === 'bare' || bound === 'about'))
+    return false
+  if (bound === 'above') return needed.test(bare.left)
+  return bound !== 'bare' || isBareLimit(bare)
+}
+
+/** "Our users don't read past three sentences", "the display only holds 60 words". */
+function isCapacity({ role }: Segment, left: string): boolean {
+  return role === 'system' && capacity.test(left)
+}
+
+const capacity =
+  /(?<!\p{L})(?:\p{L}+n't|not|nobody|no one|never|only|just|cannot)(?: \p{L}+){0,2} (?:reads?|take|takes|takes in|handles?|process|displays?|shows?|fits?|holds?|need|needs|digest|accepts?|prints?|support|cope with|bear|stand)(?: \p{L}+){0,4} $|(?<!\p{L})(?:cuts?|drops?|truncates?|stops? reading|switch(?:es)? off)(?: \p{L}+){0,4} (?:after|at|past|beyond) $/iu
+
+/** A least length is demanded: "write more than 200 words". */
+const needed =
+  /(?<!\p{L})(?:must|should|shall|needs?|want|write|give|have|has|be|contain|always|at|with|use|make|soll\p{L}*|muss|müssen|schreib\p{L}*|doi\p{L}+|écri\p{L}*|deben?|escrib\p{L}*)(?!\p{L})|[用写要]/iu
 
 /** Tells whether a count is of sections between dividers, or of a name or a title. */
 function isCountedOtherwise(unit: string, count: number, text: string): boolean {
@@ -97,17 +163,14 @@ function isCountedOtherwise(unit: string, count: number, text: string): boolean 
 
 /** A text of fewer characters is a name or a title, if the rule does not speak of answers. */
 const characters_min = 40
-const ofAnswer = /answer|repl|respon|message|tweet|post|text me/i
+const ofAnswer =
+  /answer|repl|respon|message|tweet|post|text me|(?<!\p{L})(?:your|each|every|always|from now|spaces)(?!\p{L})/iu
 
 /** "600+ words", "45 or less words". */
 function boundBeside(more: string | undefined): Bound | undefined {
   if (more === undefined) return undefined
   return /less|fewer/i.test(more) ? 'max' : 'min'
 }
-
-/** "Five sentences that begin with …", "ten words in capitals". */
-const ofSome =
-  /^(?: or \p{L}+)? (?:(?:in|with|of)(?: all| only)? (?:caps|capitals?|upper|lower|bold|italics?)|(?:that|which) (?:begin|start|end|contain|use|have)|(?:beginning|starting|ending) (?:with|in)|(?:with|by) ["'“⟦])/iu
 
 const answerNoun =
   /^\s*(?:answers?|repl|respon|summar|texts?|posts?|messages?|description|blurb|version|explanation|intro)/i
@@ -118,15 +181,20 @@ function isHeadOf({ head }: Segment, before: string): boolean {
 }
 
 /** A bare count of many words or characters is a wish for about that length. */
-function rangeOfBare(bound: Bound, unit: string, count: number, said: string): Range {
+function rangeOfBare({ bound, unit, count, segment }: BareCount, said: string): Range {
   const isRough = count >= 30 || /-/.test(said)
-  if (bound === 'bare' && isRough && (unit === 'words' || unit === 'characters')) {
-    return rangeOf('about', count)
-  }
+  if (bound === 'bare' && isRough && (unit === 'words' || unit === 'characters'))
+    return rangeOf(segment.role === 'user' && segment.holds === 'always' ? 'max' : 'about', count)
   // "In one word" asks for nothing longer.
   if (count === 1 && unit === 'words' && (bound === 'bare' || bound === 'exact')) return { max: 1 }
+  if (bound === 'bare' && brevity.test(segment.head)) return { max: count }
   return rangeOf(bound, count)
 }
+
+type BareCount = { bound: Bound; unit: string; count: number; segment: Segment }
+
+const brevity =
+  /(?<!\p{L})(?:short|brief|concise|terse|limit|max\p{L}*|length|kurz|bref|brève|breve|corto)(?!\p{L})/iu
 
 /** "Five items" are points of a list only if the text speaks of answers or lists. */
 function isThing(unit: string, text: string): boolean {
@@ -136,23 +204,12 @@ function isThing(unit: string, text: string): boolean {
   )
 }
 
-/** Tells whether a count is of a part of the answer, or of something else. */
-function isOfAPart(left: string, right: string): boolean {
-  return (
-    /(?:^|\s)(?:per|each|every|a|pro|por|par|cada|chaque|jede[rsnm]?|in (?:each|every|the)) (?:section|item|bullet|point|paragraph|line|step|stanza|verse|row|cell|topic|part|idea|absatz|punkt|párrafo|punto|point|paragraphe)/i.test(
-      right.slice(0, 40),
-    ) ||
-    /(?:(?:each|every|per|any|jede[rsnm]?|cada|chaque) (?:section|item|bullet(?: point)?|point|paragraph|line|step|sentence|verse|title|heading|headline|row|cell)|(?:first|last|opening|closing|final) (?:sentence|line|paragraph|word)|(?:paragraphs?|bullets?|lines|sentences?|items|points|sections|titles?|names|slogans|headlines|options|words) (?:of|with|containing|that have|in|à|de|mit|von|con)|the (?:first|last|next|same|other|previous)|these|those|my|your (?:first|last))(?: \p{L}+){0,3}[\s(]*$/iu.test(
-      left.slice(-60),
-    ) ||
-    /(?<!(?:\d|one|two|three|four|five|six|single|few) )(?<!\p{L})(?:sentences?|bullets?|bullet points?|list items?)(?: (?!and\b|or\b|but\b|in\b|for\b|per\b|with a\b)\p{L}+){0,4}[\s(]*$/iu.test(
-      left.slice(-60),
-    ) ||
-    /^\s*(?:each|apiece)(?! (?:time|answer|reply|response|message)|,? always)/i.test(right) ||
-    ofSome.test(right) ||
-    /^(?:[ -](?:old|away|per (?:minute|hour|day|page)|a (?:day|minute|page)|spacing|document|essay|story|article|novel|poem|letter word|limit (?:on|for) (?:my|our|the)|of (?:an?|the|each|every|their) (?:\p{L}+'s|customer|user|client)))/iu.test(
-      right,
-    )
+/** "二文以上四文以下". */
+function lowOfCjk(text: string, { index }: RegExpExecArray): number | undefined {
+  return numberOf(
+    /([一二三四五六七八九十\d]{1,3})(?:文|句|字|文字|段落?|行)以上\s*$/u.exec(
+      text.slice(0, index),
+    )?.[1] ?? '',
   )
 }
 

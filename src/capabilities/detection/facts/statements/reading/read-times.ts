@@ -25,7 +25,9 @@ export function countOf(text: string, isBefore = false): Range | undefined {
   const rest = near.slice(match.index + match[0].length)
   const isBeside = isBefore
     ? /^[\s,:]*(?:the |a |by )*(?:word |phrase )?$/i.test(rest)
-    : !/[.;]/.test(near.slice(0, match.index))
+    : !/[.;]|,(?! (?:exactly|precisely|at (?:least|most)|once|twice|no more|never more|max)\b)/.test(
+        near.slice(0, match.index),
+      )
   return isBeside ? rangeAround(match, near.slice(0, match.index), rest) : undefined
 }
 

@@ -3,6 +3,7 @@ import {
   isDemand,
   isDirective,
   isHedged,
+  isNarrated,
   isQuestion,
   isReported,
   removeGreetings,
@@ -15,6 +16,8 @@ type Asked = {
   /** True if the sentence or its header asks for something. */
   isAsked: boolean
   condition: string | undefined
+  /** The part before its colon. */
+  text: string
   role: 'system' | 'user'
   isAlways: boolean
   products: Products
@@ -25,23 +28,71 @@ type Asked = {
  * assistant, and not reported, asked about, wished, or asked of others.
  */
 export function askedIn(text: string, asked: Asked): (start: number) => boolean {
-  if (isAboutWork(withoutEvent(text))) return () => false
-  const { role, products } = asked
+  const { role, products, text: head } = asked
+  if (isAboutWork(withoutEvent(text)) || isOfOthers(head, asked)) return () => false
   if (role === 'system') {
     return (start) => !isHedged(partAt(text, start)) && subjectAt(text, start, products) !== 'other'
   }
   const isMain = !isQuestion(text)
+  const isOpen = !/[?？]\W*$/.test(text)
   const asksMain = isMain && asksAtAll(text, asked)
-  const demands = isMain && isDemand(text) && !/\?\W*$/.test(text)
+  const demands = isMain && isOpen && isDemand(text)
   return (start) => {
+    const left = text.slice(0, start)
     const subject = subjectAt(text, start, products)
-    if (subject === 'other' || isReported(clauseBefore(text, start))) return false
-    if (asksMain || (isMain && subject === 'request') || (demands && subject === 'own')) return true
-    const part = removeGreetings(text.slice(text.lastIndexOf(',', start - 1) + 1))
-    return isQuestion(text) && !text.includes(',')
-      ? asksForLength.test(text.slice(text.slice(0, start).search(/\S+\s*$/)))
-      : (asked.isAlways && isMain) || (!isQuestion(part) && isDirective(part))
+    if (subject === 'other' || isTold(text, start)) return false
+    const isOwn = subject === 'own' && (demands || (isMain && isOpen && !isPast(left)))
+    if (isOwn || asksMain || (isMain && subject === 'request')) return true
+    return (asked.isAlways && isMain) || isAskedPart(text, start)
   }
+}
+
+/** Tells whether the text at a position belongs to a report or a story. */
+function isTold(text: string, start: number): boolean {
+  const left = text.slice(0, start)
+  return isReported(clauseBefore(text, start)) || (isNarrated(left) && !requestBehind.test(left))
+}
+
+/** Tells whether the part of a sentence around a position asks for something. */
+function isAskedPart(text: string, start: number): boolean {
+  if (isQuestion(text) && !/,|(?<!\p{L})(?:so|but|because)(?!\p{L})/iu.test(text))
+    return asksForLength.test(text.slice(text.slice(0, start).search(/\S+\s*$/)))
+  const part = removeGreetings(text.slice(partStart(text, start)))
+  return !isQuestion(part) && isDirective(part)
+}
+
+/** "I said it and here it is again: …", "she wants a new sign-off: …". */
+const ownRule = /(?<!\p{L})(?:i|we|new|sign-?off|signature|ending|opening|rules?|limit)(?!\p{L})/iu
+
+/** Tells whether a header reports the words of others: "The pupils had to obey: …". */
+function isOfOthers(head: string, { role }: Asked): boolean {
+  if (head === '' || role === 'system') return false
+  if (ownRule.test(head)) return false
+  return isReported(head)
+}
+
+/** Returns where the part of a sentence around a position begins. */
+function partStart(text: string, start: number): number {
+  const marks = [
+    ...text
+      .slice(0, start)
+      .matchAll(
+        /,|(?<!\p{L})(?:so|and|but|because|cause|cuz|then|hence|therefore)(?!\p{L})|[(&]/giu,
+      ),
+  ]
+  const last = marks.at(-1)
+  return last === undefined ? 0 : last.index + last[0].length
+}
+
+/** A request behind a story: "…, so please". */
+const requestBehind =
+  /(?<!\p{L})(?:please|pls|so|from now on|always|bitte|por favor|desde ahora|désormais|stp|svp)(?!\p{L})/iu
+
+/** Tells whether a text speaks of what was: "you wrote three sentences". */
+function isPast(text: string): boolean {
+  return /(?<!\p{L})(?:wrote|gave|used|did|was|were|had|sent|started|ended|answered|kept|broke|forgot|made|put|too (?:many|much|long|short))(?!\p{L})/iu.test(
+    text,
+  )
 }
 
 function asksAtAll(text: string, { isAsked, condition }: Asked): boolean {

@@ -12,16 +12,21 @@ export function ownWordsOf(text: string, role: 'system' | 'user'): string {
 
 /** Headers of a system text that show the words of others: "The house style says:". */
 const referred =
-  /(?<!\p{L})(?<!\b(?:you|answers?|replies|i|we)(?: \p{L}+)? )(?:says|reads|states|demands|for reference|for context|which you (?:explain|enforce|apply|check)|(?:about|explain|enforce|check) [^.:]*(?:code|policy|rules|terms|regulations|guide))\s*$/iu
+  /(?<!\p{L})(?<!\b(?:you|answers?|replies|i|we)(?: \p{L}+)? )(?:says|reads|states|demands|(?:(?:were|was|are|is) (?:told|instructed|asked|taught))|for reference|for context|which you (?:explain|enforce|apply|check)|(?:about|explain|enforce|check) [^.:]*(?:code|policy|rules|terms|regulations|guide))\s*$/iu
 
 /** Removes parts that marks separate: lines and blocks in quotes, tagged documents, parts between dashes. */
 function withoutMarked(text: string): string {
   return text
     .replace(/^[ \t]*>.*$/gm, '')
+    .replace(longQuote, '\n')
     .replace(/("""|''')[\s\S]*?(?:\1|$)/g, '\n')
     .replace(tagged, '\n')
     .replace(/^([-=*_~#])\1{2,}[ \t]*$[\s\S]*?^\1{3,}[ \t]*$/gm, '\n')
 }
+
+/** A quotation that is too long for a phrase is the text of another. */
+const longQuote =
+  /(?<![\p{L}\p{N}])(?:"[^"]{120,4000}"|“[^”]{120,4000}”|„[^“”"]{120,4000}[“”"]|«[^»]{120,4000}»)(?!\p{L})/gu
 
 const document =
   'e-?mails?|messages?|letters?|texts?|contracts?|notes?|reviews?|prompts?|polic(?:y|ies)|articles?|documents?|transcripts?|drafts?|posts?|tickets?|pages?|forms?|clauses?|passages?|essays?|poems?|stor(?:y|ies)|reports?|abstracts?|logs?|snippets?|excerpts?|sections?|cvs?|resumes?|tweets?|comments?|ads?|descriptions?|briefs?|guides?|guidelines|handouts?|assignments?|chats?|conversations?|threads?|quotes?|minutes|newsletters?|press releases?|stories|lyrics|announcements?|memos?|terms|leaflets?|flyers?|scripts?|code|sources?|contexts?|inputs?|examples?|contents?|mails?'
@@ -83,7 +88,7 @@ const reports =
   /(?<!\p{L})(?<!\b(?:i|we)(?:'d| \p{L}+){0,3}? )(?:says?|said|wrote|writes|reads?|states?|asks?|asked|replied|sent|mailed|texted|told|handed|posted|got|received|found|gave|put|demands?|requires?|schrieb|sagt|steht|lautet|dice|escribió|a écrit|dit)(?: (?:(?:to|in|on|at|by|from|for|with) )?(?:me|us|him|her|them|this|it|back|out|today|yesterday|earlier|following|(?:the|my|our|his|her|their) \p{L}+|\p{L}+day))*$/iu
 /** "The rules of the contest", "our house style for the newsletter is". */
 const ofOthers =
-  /(?<!\p{L})(?:rules?|style|guide|guidelines|policy|limits?|requirements?|conditions?|terms|instructions|regeln|reglas|règles)(?: \p{L}+)? (?:of|for|at|in|für|de|pour)(?: the| our| my| their| a| an| this| that)? (?!answers?\b|repl|respon|this\b|our chat|all\b|every|each|now\b|today\b|you\b|the rest|here\b|messages?\b|outputs?\b|conversation|chat|session)\p{L}+/iu
+  /(?<!\p{L})(?:rules?|style|guide|guidelines|policy|limits?|requirements?|conditions?|terms|instructions|regeln|reglas|règles)(?: \p{L}+)? (?:of|for|at|in|für|de|pour)(?: the| our| my| their| a| an| this| that)? (?!engagement\b|answers?\b|repl|respon|this\b|our (?:chat|session|talk|conversation|dialogue|game|exchange)|all\b|every|each|now\b|today\b|you\b|the rest|here\b|messages?\b|outputs?\b|conversation|chat|session)\p{L}+/iu
 /** Texts that hold rules for others, where the user wants one to be written. */
 const ruleTexts =
   /(?<!\p{L})(?:write|draft|make|create|compose|design|give me|prepare|generate|suggest|schreibe?|entwirf)(?!\p{L})[^.;:]{0,60}(?<!\p{L})(?:rules|guides?|guidelines|policy|prompts?|charter|code of conduct|regeln|reglas|règles|instructions)(?!\p{L})/iu

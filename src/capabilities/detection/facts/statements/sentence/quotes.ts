@@ -13,7 +13,7 @@ const inside = (last: string) => `([^${last}\\n]{1,${phrase_chars_max}})`
 /** Pairs of quotes. An apostrophe inside a word is not a quote. */
 const quoted = new RegExp(
   [
-    `„${inside('“”')}[“”]`,
+    `„${inside('“”"')}[“”"]`,
     `"${inside('"')}"`,
     `“${inside('”')}”`,
     `\`${inside('`')}\``,

@@ -21,19 +21,19 @@ const lastingWords: readonly string[] = [
   `(?:every|each|per) (?:answer|reply|response|message|msg|post|text|e?-?mail|turn|time)`,
   `(?:your|ur|the|our|upcoming|future|following|further|later|subsequent) (?:answers|replies|responses|messages|msgs|posts|texts|(?:e-?)?mails|outputs?|turns|corrections|summaries)`,
   `^(?:please |pls )?(?:answers|replies|responses|messages) `,
-  `(?:everything|anything|all|what(?:ever)) (?:that )?you (?:say|write|send|answer|output|post|produce)`,
+  `(?:everything|anything|all|what(?:ever)?) (?:that )?you (?:say|write|send|answer|output|post|produce)`,
   `everything in this ${talk}|^everything (?:as|in|with)|(?:keep|write|make|do|need|want|give me|put|answer|say) everything`,
   '(?:all|any|every|each)(?: of)?(?: (?:my|the|further|future|following|upcoming))? questions?|(?:all|everything|what(?:ever)) i ask',
   `(?:for|in|during|throughout|within|over|across) (?:the |all )?(?:rest|entire|entirety|whole|remainder|duration|length|course)?(?: of)? ?(?:of )?(?:this|our|the|my)(?: (?:entire|whole|complete|full))? ${talk}`,
   `(?:this|our|the) (?:entire|whole|complete|full) ${talk}`,
   'for the (?:rest|remainder|entirety|whole|duration)(?: of (?:it|this|that|our|the))?|rest of (?:this|our|the)',
   'as long as we|while we (?:talk|chat|speak|work|write)|from start to finish|from (?:the )?(?:first|beginning) to (?:the )?(?:last|end)|from the outset',
-  "when(?:ever)? (?:you(?:'re| are)? )?(?:answer|repl|respond|writ|speak|talk)\\w*|each time|every time",
+  "when(?:ever)? (?:you(?:'re| are)? )?(?:answer|repl|respond|writ|speak|talk)\\w*|each time|every time|each one(?!\\p{L})|at a time|in all (?:the |of the )?(?:versions|drafts)|with me(?!\\p{L})|remaining questions",
   'until (?:further notice|i (?:say|tell)|tol[d]|we|the end|otherwise|you hear)|unless i (?:say|ask|tell)|till i (?:say|tell)',
   "i(?:'ll)? (?:always|never)|(?:house|one more|another|new|my) rule|standing (?:rule|order|instruction)|general rule|as a rule|stop \\p{L}+ing|no[ ]more(?! than)|by default|default setting",
   // German
-  'immer|stets|nie(?:mals)?|ab (?:jetzt|sofort|heute|nun|hier)|von (?:nun|jetzt) an|künftig|zukünftig|in zukunft|dauerhaft|durchgehend|durchweg|grundsätzlich|weiterhin|bis auf weiteres|jedes ?mal|ausnahmslos|fortan',
-  '(?:jede[rnms]?|pro|alle[nr]?|sämtliche[nr]?|deine[nr]?|eure[nr]?|ihre[nr]?|keine[rmn]? (?:weitere[nmr]?|deiner))(?: (?:deiner|eurer|ihrer|einzelnen?|weiteren?|künftigen?|folgenden?))? (?:antwort(?:en)?|nachricht(?:en)?|texte?n?|e?-?mails?|rückmeldung(?:en)?)',
+  'immer|stets|nie(?:mals)?|ab (?:jetzt|sofort|heute|nun|hier)|von (?:nun|jetzt) an|künftig|zukünftig|in zukunft|dauerhaft|durchgehend|durchweg|grundsätzlich|weiterhin|bis auf weiteres|jedes ?mal|ausnahmslos|ohne ausnahme|fortan|nunmehr|hinfort|weiteren ausführungen',
+  '(?:jede[rnms]?|pro|alle[nr]?|sämtliche[nr]?|deine[nr]?|eure[nr]?|ihre[nr]?|keine[rmn]? (?:weitere[nmr]?|deiner))(?: \\p{L}+){0,2} (?:antwort(?:en)?|nachricht(?:en)?|texte?n?|e?-?mails?|rückmeldung(?:en)?|auskunft|auskünfte|ausgaben?|beitrag|beiträge)',
   '(?:ganzen?|gesamten?|restlichen?|rest des|rest der|diese[sr]?|unsere[sr]?|im|des) (?:ganzen |gesamten )?(?:gesprächs?|chats?|unterhaltung|konversation|dialogs?)|keine[rmn]? weiteren? \\p{L}+|nicht mehr|nur noch|kein\\p{L}* \\p{L}+ mehr',
   // Spanish
   'siempre|nunca|jamás|en adelante|a partir de (?:ahora|aquí|hoy|este)|desde (?:ahora|ya|hoy)|hasta nuevo aviso|en el futuro|permanentemente|en todo momento|sin excepción',
@@ -46,19 +46,34 @@ const lastingWords: readonly string[] = [
   '(?:chaque|par|toutes?|tes|vos|mes|aucune)(?: (?:tes|les|vos|mes|une de (?:tes|vos)))? (?:réponses?|messages?|textes?|e?-?mails?)',
   '(?:toute (?:la|cette|notre)|cette|notre|reste de (?:la|cette|notre)|tout (?:le|ce|notre)|ce) (?:conversation|discussion|chat|échange|session|dialogue)|tout au long',
   // Chinese and Japanese
-  '从现在(?:起|开始)|从此|从今(?:以后|往后)?|以后|今后|往后|之后都|接下来|始终|一直|总是|永远|每次|每条|每一?[个次条](?:回答|回复|消息|答案)|所有(?:的)?(?:回答|回复|消息|问题)|整个(?:对话|聊天|会话|谈话)|全程|一律|绝不|从不|不再|再也不|本次(?:对话|会话)|这次(?:对话|聊天|谈话)|对话中|每个(?:回答|回复)|都要|都请|请都',
+  '从现在(?:起|开始)|从此|从今(?:以后|往后)?|以后|今后|往后|之后都|接下来|始终|一直|总是|永远|每次|每条|每一?[个次条](?:回答|回复|消息|答案)|所有(?:的)?(?:回答|回复|消息|问题)|整个(?:对话|聊天|会话|谈话)|全程|一律|绝不|从不|不再|再也不|你的(?:全部|所有)|全部输出|所有输出|本次(?:对话|会话)|这次(?:对话|聊天|谈话)|对话中|每个(?:回答|回复)|都要|都请|请都',
   'これから|今から|今後|以後|以降|この先|常に|つねに|いつも|必ず|毎回|ずっと|最後まで|この会話|この(?:チャット|やり取り|やりとり)|(?:すべて|全て|全部)の|一回の(?:返事|回答|返信)|各回答|毎度|絶対に|二度と|(?:返事|回答|返信)では|一切|もう.{0,12}ないで|どの(?:返事|回答|返信)',
 ]
+
+/** Nouns of sets of rules, in all languages. */
+const ruleNouns =
+  '(?:rules?|requirements?|conditions?|constraints?|restrictions?|stipulations?|provisos?|guidelines|instructions|ground rules|house rules|regulations|commandments?|articles|clauses|prescriptions|preferences|requests|limits|oath|vow|pact|deal|contract|protocol|regeln?|vorgaben?|auflagen?|bedingung(?:en)?|bestimmungen|vorschriften|règles?|consignes?|conditions|contraintes|reglas?|normas?|condiciones|pautas|requisitos|adherence|compliance|following(?= (?:is|are|apply|applies|hold)))'
+/** A sentence that gives rules for the talk: "you are bound by three requirements:". */
+const announces = new RegExp(
+  `(?<!\\p{L})(?:you(?:r|rs)?|thou|our|ours|this|these|those|following|consider|please|obey|observe|establezco|impongo|fijo|ordne|verfüge|j'impose|je fixe|declare|decree|establish|hereby|follow|respect|heed|abide|comply|impose|set|du|dich|deine?|sie|ihre?|folgende[nrs]?|tu|tes|vous|vos|suivantes?|tú|tus|siguientes?)(?!\\p{L})[^.!?]*(?<!\\p{L})${ruleNouns}(?!\\p{L})|(?<!\\p{L})(?:rule|article|clause|condition|regel|règle|regla) (?:one|two|three|four|\\d|no|nr|number)\\b.{0,30}$|${ruleNouns}(?!\\p{L})[^.!?:]{0,60}[:：]|(?:規約|規則|遵守事項|条件|ルール|规则|要求|规定|约定)(?:は|を|如下|为)?`,
+  'iu',
+)
+
+/** Tells whether a sentence announces rules for all that follows. */
+export function announcesRules(text: string): boolean {
+  return announces.test(text)
+}
 
 /** Phrases that keep a rule to one answer, despite a lasting word beside them. */
 const turnWords: readonly string[] = [
   '(?<!from |starting with |starting in |beginning with |starting from )(?:your|the|this|my) (?:very )?next (?:answer|reply|response|message|one|post|text|mail|question)(?! on\\b)(?! onwards?)',
-  '(?:just|only) (?:for )?(?:this (?:once|time|one|answer|reply|message|question)|once|now)|(?:this|that) (?:one )?(?:time|once) only|for this (?:one|answer|reply|question|message|time)(?: only)?|this time|(?:for|in|just|only|with) this one|this one only|one-off|in this (?:next )?(?:one|answer|reply|message)|for once|today only|for now only',
+  '(?:single|one) (?:reply|answer) only|single (?:reply|answer),|(?:next|coming|subsequent) (?:\\p{L}+ )?(?:turn|reply|answer|response|message|question|one)(?: (?:alone|only)|,? and (?:that|no))|(?<!from |starting with |beginning with )(?:the|your|this|my) (?:subsequent|coming|upcoming) (?:answer|reply|response|message|question|turn)(?! on)|(?:then|afterwards?|after (?:that|which)|thereafter),? (?:you(?:.re| are)? (?:free|released)|(?:the|this) \\p{L}+ (?:lapses|ends|expires|is (?:over|off|lifted)))|(?:votre|ta) réponse à venir|(?:just|only) (?:for )?(?:this (?:once|time|one|answer|reply|message|question)|once|now)|(?:this|that) (?:one )?(?:time|once) only|for this (?:one|answer|reply|question|message|time)(?: only)?|this time|(?:for|in|just|only|with) this one|this one only|one-off|in this (?:next )?(?:one|answer|reply|message)|for once|today only|for now only',
+  'for (?:\\d+|two|three|four|five|a few|a couple of) (?:answers|replies|responses|messages|turns|questions)',
   '(?:for|in) (?:the|your|my) next (?:\\d+|two|three|four|five|six|ten|few|couple of) (?:answers|replies|responses|messages|questions|turns|posts|texts|ones)',
   'diesmal|dieses (?:eine )?mal|nur (?:jetzt|hier|für diese)|(?:die|deine[rn]?|der) nächsten? (?:antwort|nachricht)|in dieser antwort|ausnahmsweise|nur dieses',
   'esta vez|solo por (?:esta vez|hoy)|(?:tu|la) próxima respuesta|en esta respuesta|por una vez|sólo esta',
   'cette fois(?:-ci)?|(?:ta|la|votre) prochaine réponse|juste (?:pour )?cette|pour une fois|dans cette réponse|dans ta prochaine',
-  '这次(?!对话|聊天|谈话)|这一次|这一条|下一?[条次个](?:回答|回复|消息)?|仅此一次|今回|次の(?:回答|返事|返信|メッセージ)|この(?:回答|返事|返信)(?:だけ|では|は)|一度だけ',
+  '这次(?!对话|聊天|谈话)|这一次|这一条|下一?[条次个](?:回答|回复|消息)?|仅此一次|今回|次の(?:回答|返事|返信|答え|メッセージ)|この(?:回答|返事|返信|答え)(?:だけ|では|は)|一度だけ',
 ]
 
 const wordsOfScope = (lines: readonly string[]) =>
@@ -88,7 +103,16 @@ export function isOneTurn(text: string): boolean {
 
 /** Tells whether a sentence says how long the rules before it hold: "This goes for all answers." */
 export function extendsRules(text: string): boolean {
-  return refersBack.test(text) && isLasting(text)
+  return isLasting(text) && (refersBack.test(text) || isOnlyScope(text))
+}
+
+/** "For good I mean.", "every time". */
+function isOnlyScope(text: string): boolean {
+  const rest = withoutScope(text).replace(
+    /(?<!\p{L})(?:same (?:thing|again)|as well|too|i mean|please|pls|and|that's|ok|okay|yes)(?!\p{L})|[^\p{L}]/giu,
+    '',
+  )
+  return rest === '' && !/[?？]/.test(text)
 }
 
 const refersBack =

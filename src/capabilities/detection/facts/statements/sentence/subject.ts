@@ -66,7 +66,7 @@ function topicSubject(rest: string, products: Products): Subject {
   const found = ofTopic.exec(rest)
   if (found === null) return 'none'
   const place =
-    /(?<!\p{L})(?:in|on|within|inside|by) (?:(?:the|your|my|our|any|each|every|all|an?|this|of|these|those|entire|whole|final|single) )*(\p{L}+)/iu.exec(
+    /(?<!\p{L})(?:in|on|within|inside|by) (?:(?:the|your|my|our|their|its|any|each|every|all|an?|this|of|these|those|entire|whole|final|single) )*(\p{L}+)/iu.exec(
       rest.slice(found[0].length),
     )
   return place === null ? 'own' : subjectOf(place[1] ?? '', products)
@@ -88,7 +88,7 @@ const boundary =
 
 /** Verbs that have a subject before them. */
 const predicate =
-  /(?<![\p{L}'])(?:(?:must|should|shall|may|might|can|could|will|would|cannot)(?:n't| not)?|(?<=\p{L}s )(?<!(?<!\p{L})(?:always|this|us|plus|less|unless|yes|thus|its|please|these|those|answers|replies|pls|thanks|cheers|is|as|was|has|does) )(?:carry|have|contain|use|end|start|begin|exceed|include|take|get|avoid|answer|reply|respond|write|speak|send|submit|type|never|always)(?= )|can't|won't|shan't|(?:does|did|is|are|was|were|has|have|had)(?:n't| not)?|(?<!^)(?:do not|don't|need|needs|ought|(?:always|never|only)(?= (?!this|plus|unless|as\b)\p{L}{3,}s(?!\p{L}))|(?<!that |which |who )(?:end|start|begin|close|use|write|contain|include|say|respond|speak|avoid|finishe|consist|get|come|arrive)s))(?![\p{L}'])/iu
+  /(?<![\p{L}'])(?:(?:must|should|shall|may|might|can|could|will|would|cannot)(?:n't| not)?|(?<=(?:\p{L}s|people|staff|children|men|women|mine|everyone|everybody) )(?<!(?<!\p{L})(?:always|this|us|plus|less|unless|yes|thus|its|please|these|those|answers|replies|pls|thanks|cheers|is|as|was|has|does) )(?:carry|have|contain|use|end|start|begin|exceed|include|take|get|avoid|answer|reply|respond|write|speak|send|submit|type|never|always)(?= )|can't|won't|shan't|(?:does|did|is|are|was|were|has|have|had)(?:n't| not)?|(?<!^)(?:do not|don't|need|needs|ought|(?:always|never|only)(?= (?!this|plus|unless|as\b)\p{L}{3,}s(?!\p{L}))|(?<!that |which |who )(?:end|start|begin|close|use|write|contain|include|say|respond|speak|avoid|finishe|consist|get|come|arrive)s))(?![\p{L}'])/iu
 /** Starts of clauses without a subject. */
 const imperative =
   /^\s*(?:please |pls |just |also |then |now |ok |but |always |never |do |don't |not )*(?:use|write|give|keep|make|put|add|include|avoid|answer|reply|respond|start|begin|open|end|finish|close|speak|stick|limit|return|output|sign|mention|say|format|leave|skip|create|explain|list|summari[sz]e|tell me|refrain)(?!\p{L})/iu
@@ -104,10 +104,11 @@ const embedded =
 
 function subjectOf(said: string, products: Products): Subject {
   if (/⟦\d+⟧/.test(said) || silent.test(said)) return 'none'
-  const bare = said.replace(lead, '').trim()
+  if (isYours.test(said) || ofYou.test(said)) return 'own'
+  const bare = said.replace(complement, '').replace(lead, '').trim()
   if (bare === '') return 'none'
   const [head = ''] = bare.split(
-    /(?<!\p{L})(?:of|for|to|in|on|at|from|with|without|about|that|which|who|by|you|i|we|longer|shorter|over|under|von|für|de|du|des|del|para|pour|dans)(?!\p{L})/iu,
+    /(?<!\p{L})(?:of|for|to|in|on|at|from|with|without|about|out|that|which|who|by|you|i|we|longer|shorter|over|under|von|für|de|du|des|del|para|pour|dans)(?!\p{L})/iu,
   )
   const word =
     head
@@ -117,20 +118,29 @@ function subjectOf(said: string, products: Products): Subject {
       ?.toLowerCase()
       .replace(/['’]s$/, '') ?? ''
   if (word === '') return 'none'
-  if (word === 'it') return products.size > 0 ? 'own' : 'other'
+  if (word === 'it' || word === 'they') return products.size > 0 ? 'own' : 'other'
   if (own.test(word) || products.has(stemOf(word))) return 'own'
   return /^\p{L}/u.test(word) ? 'other' : 'none'
 }
 
+/** "Our lawyer insists that no reply …": the demand is of what follows. */
+const complement =
+  /^.*(?<!\p{L})(?:insist|demand|require|ask|decide|decree|agree|rule|want|request|order|prefer|note|remember|ensure|sure|care|it|important|essential|vital|mandatory|imperative|necessary|means)\p{L}* that (?=\p{L})/iu
+/** "Every translation you supply". */
+const isYours =
+  /(?<!\p{L})(?:you|u|thou) (?:ever )?(?:write|give|make|supply|send|produce|offer|provide|post|output|deliver|return|generate|utter|compose|say|submit)\s*$/iu
+/** "Your suggestions", but not "your users". */
+const ofYou =
+  /^(?:\P{L}|and |but |so |also )*(?:your|ur|thy|deine?|eure|ihre|tes|vos|tus|sus) (?:\p{L}+ )?(?!users?|customers?|clients?|boss|team|colleagues?|friends?|readers?|guests?|students?|company|developers?|agents?|nutzer|kunden|clients?|clientes|usuarios)\p{L}+\s*$/iu
 /** Subjects that say nothing: a wish of the user, a place holder, the topic itself. */
 const silent =
   /(?:^|\s)(?:no|ne|non|que|i|we|here|it's|that's|what|let|let's|who|how|where|ich|wir|yo|je|nous|on|es|il)$/iu
 const lead =
-  /^(?:(?:and|but|so|also|please|ok|okay|now|then|remember|note|because|since|as|that|from now on|again|well|oh|hey|hi|hello|always|never|only|if possible)(?!\p{L})\s*)+/iu
+  /^(?:(?:and|but|so|if|also|please|ok|okay|now|then|remember|note|because|since|as|that|from now on|again|well|oh|hey|hi|hello|always|never|only|if possible)(?!\p{L})\s*)+/iu
 
 /** Words for the assistant, its answers, their parts and their form. */
 const own =
-  /^(?:you|u|your|yours|this|that|these|those|there|all|each|every|both|any|none|nothing|everything|anything|whatever|one|ones|du|sie|tu|vous|usted|vos|answers?|repl(?:y|ies)|responses?|messages?|msgs?|texts?|outputs?|turns?|corrections?|completions?|wording|language|languages|tone|style|formats?|formatting|length|lengths|size|limit|limits|maximum|minimum|max|min|count|cap|ceiling|number|total|rule|rules|words?|sentences?|phrases?|terms?|names?|expressions?|characters?|letters?|lines?|paragraphs?|bullets?|points?|items?|lists?|headings?|headers?|links?|urls?|tables?|code|markdown|html|json|emojis?|emoticons?|digits?|numbers?|figures?|bold|italics?|caps|capitals?|case|lowercase|uppercase|punctuation|marks?|commas?|dots?|dashes?|hyphens?|quotes?|questions?|exclamations?|signs?|symbols?|greeting|greetings|opening|openings|ending|endings|signature|sign-?off|beginning|start|end|conversation|chat|session|talk|writing|prose|english|german|french|spanish|content|contractions?|antwort(?:en)?|nachricht(?:en)?|texte?|respuestas?|mensajes?|réponses?|sätze?|wörter|palabras|frases|mots|phrases|word|line|sentence|part|parts|section|sections|verbosity|brevity|version|result|things)$/i
+  /^(?:you|u|your|yours|this|that|these|those|there|all|each|every|both|any|none|nothing|everything|anything|whatever|one|ones|du|sie|tu|vous|usted|vos|answers?|repl(?:y|ies)|responses?|messages?|msgs?|texts?|outputs?|turns?|corrections?|completions?|contributions?|interventions?|utterances?|statements?|remarks?|deliverables?|hereof|thou|ye|thine|thee|wording|language|languages|tone|style|formats?|formatting|length|lengths|size|limit|limits|maximum|minimum|max|min|count|cap|ceiling|number|total|rule|rules|words?|sentences?|phrases?|terms?|names?|expressions?|characters?|letters?|lines?|paragraphs?|bullets?|points?|items?|lists?|headings?|headers?|links?|urls?|tables?|code|markdown|html|json|emojis?|emoticons?|digits?|numbers?|figures?|bold|italics?|caps|capitals?|case|lowercase|uppercase|punctuation|marks?|commas?|dots?|dashes?|hyphens?|quotes?|questions?|exclamations?|signs?|symbols?|greeting|greetings|opening|openings|ending|endings|signature|sign-?off|beginning|start|end|conversation|chat|session|talk|writing|prose|english|german|french|spanish|content|contractions?|antwort(?:en)?|nachricht(?:en)?|texte?n?|ausgaben?|auskunft|auskünfte|beitrag|beiträge|rückmeldung(?:en)?|äußerung(?:en)?|formatierung(?:en)?|respuestas?|mensajes?|textos?|contestaci(?:ón|ones)|intervenci(?:ón|ones)|salidas?|réponses?|interventions?|textes?|sätze?|wörter|palabras|frases|mots|phrases|word|line|sentence|part|parts|section|sections|verbosity|brevity|version|result|things|entirety|entire|whole)$/i
 
 /**
  * Returns the words of a message that name what the assistant writes, and its name. Only a system
@@ -138,7 +148,10 @@ const own =
  */
 export function productsOf(text: string, role: 'system' | 'user'): Products {
   const found = new Set<string>()
-  if (role === 'system') for (const name of assistant) found.add(stemOf(name))
+  if (role === 'system') {
+    for (const name of assistant) found.add(stemOf(name))
+    for (const [, name = ''] of text.matchAll(quantified)) found.add(stemOf(name.toLowerCase()))
+  }
   for (const [, words = ''] of text.matchAll(asked)) {
     for (const word of words.toLowerCase().match(/\p{L}{3,}/gu) ?? []) found.add(stemOf(word))
   }
@@ -149,7 +162,10 @@ export function productsOf(text: string, role: 'system' | 'user'): Products {
 }
 
 const asked =
-  /(?<!\p{L})(?:write|create|make|compose|draft|generate|produce|come up with|prepare|design|give|want|send|develop|build|craft|tell|invent|provide|rewrite|elaborate|turn|expand|convert|summari[sz]e|continue|complete|schreibe?|verfasse?|escribe|rédige[zs]?|écris)(?!\p{L})([^.!?;:\n]{1,120}?)(?=[.!?;:\n]|$| (?:of|for|to|about|between|with|that|who|which|in|on|by|from|where|describing|explaining|saying|using)(?!\p{L}))/giu
+  /(?<!\p{L})(?:write|create|make|compose|draft|generate|produce|come up with|prepare|design|give|want|need|send|develop|build|craft|tell|invent|provide|rewrite|elaborate|turn|expand|convert|summari[sz]e|continue|complete|schreibe?|verfasse?|escribe|rédige[zs]?|écris)(?!\p{L})([^.!?;:\n]{1,120}?)(?=[.!?;:\n]|$| (?:of|for|to|about|between|with|that|who|which|in|on|by|from|where|describing|explaining|saying|using)(?!\p{L}))/giu
+/** "Every hint must …": a system text says so of what the assistant writes, unless it is a person or a record. */
+const quantified =
+  /(?<!\p{L})(?:each|every|any|no) (?!user|customer|client|guest|student|employee|author|member|visitor|caller|patient|passenger|person|one\b|body|manager|team|colleague|agent|ticket|order|invoice|contract|account|file|product|item|article|paper|page|booking|request|question|case|commit|function|test|field|day|time|week|month|year)(\p{L}{3,})(?= (?:must|should|shall|may|has to|needs to|ends?|starts?|begins?|opens?|closes?|contains?|carries|consists?|reads|exceeds?) )/giu
 const assistant = ['assistant', 'bot', 'chatbot', 'agent', 'ai', 'model', 'persona', 'character']
 const named =
   /(?:you are|you're|play|be|your name is|called|named|act as|pretend to be|role of) (?:now )?((?:an?|the) (?:\p{L}+[ -]){0,3}?\p{L}+(?= (?:of|for|who|that|at|in|on|with|from)|\W*[.,;!(]|$)|(?!an? |the )\p{L}[\p{L}-]+)/gimu

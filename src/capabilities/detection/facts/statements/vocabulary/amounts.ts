@@ -59,7 +59,7 @@ export function numberOf(text: string): number | undefined {
   if (/^\d+(?:[.,]\d{3})*$/.test(digits)) return Number(digits.replace(/[.,]/g, ''))
   const word = valueOfWord.get(low)
   if (word !== undefined) return word
-  if (/^(?:eine[mnrs]|une|una)$/.test(low)) return 1
+  if (/^(?:eine?[mnrs]?|une?|una|uno|an?)$/.test(low)) return 1
   return /^(?:doscient|trescient)/.test(low) ? (low.startsWith('dos') ? 200 : 300) : undefined
 }
 
@@ -70,11 +70,11 @@ const before: readonly (readonly [
 ])[] = [
   [
     'max',
-    "<=|≤|=<|cuts? off (?:after|at)|cut (?:off )?(?:after|at)|truncated (?:after|at)|at (?:the )?(?:very )?most|no(?:t|ne)? (?:\\p{L}+ )?(?:more|longer|greater|larger|bigger) than|never (?:\\p{L}+ )?(?:more|longer) than|(?:don't|do not|doesn't|mustn't|must not|may not|shouldn't|should not|cannot|can't|never|not)(?: \\p{L}+){0,3} (?:exceed|(?:go|run|be|get) (?:over|beyond|past|above|longer than)|surpass|pass|use more than|(?:write|say|give|send|use|contain|have) (?:me )?more than|exceeding)|max(?:imum|imal|imally)?\\.?(?: (?:of|length|is))*(?:[:=]| of)?|up to|within|(?:limit|cap|ceiling)(?:ed|s)?(?: \\p{L}+){0,4}(?: (?:to|at|of|is|=)|:)?|restrict(?:ed)?(?: \\p{L}+){0,4} to|confine(?: \\p{L}+){0,3} to|(?:keep|cut|trim|boil|shorten)(?: \\p{L}+){0,4}(?: down)? to|stop (?:after|at)|fits? (?:in|into|within)|(?:stay|keep)(?: \\p{L}+){0,4} (?:within|at)|not over|nothing over|nothing (?:longer|more) than|no answer over|anything (?:over|above)",
+    '<=|≤|=<|cuts? off (?:after|at)|cut (?:off )?(?:after|at)|truncated (?:after|at)|at (?:or (?:below|under|less than)|(?:the )?(?:very )?most|the (?:very )?outside)|(?:below|under|less than|shorter than|fewer than|lower than|smaller than) or equal to|at (?:a|the) maximum|not one more than|(?:never|not|no)(?: \\p{L}+){0,4} tops?|truncat\\p{L}+ (?:after|at)|(?:not|never|no) (?:\\p{L}+ )?more than|max(?:imum|imal|imally)?\\.?(?: (?:of|length|is|for (?:a|each|every|any) \\p{L}+))*(?:[:=]| of)?|up to|upto|within|inside(?: of)?|(?:limit|cap|ceiling|budget|quota|allowance|upper bound)(?:p?ed|s)?(?: \\p{L}+){0,4}(?: (?:to|at|of|is|=)|:)?|restrict(?:ed)?(?: \\p{L}+){0,4} to|confin(?:e|ed|ing)(?: \\p{L}+){0,4} (?:to|within)|(?:keep|cut|trim|boil|shorten|hold|whittle|squeeze)(?: \\p{L}+){0,5}?(?: down)? (?:to|into)|stop (?:after|at)|(?:fits?|fitting|squeeze\\p{L}*|run)(?: \\p{L}+){0,2} (?:in|into|within)(?: (?:an?|the|one) [\\p{L} ]{2,20}(?: of|:|,|\\())?|(?:stay|keep)(?: \\p{L}+){0,4} (?:within|at)|(?:only|just) (?:has |have |had )?(?:room|space) for|(?:only |just )?(?:holds?|shows?|takes?|displays?|accepts?|allows?|fits?|prints?|reads?)(?: you)?(?: me)?(?: only| just)?|(?:cuts?|drops?|los(?:es?|t)|ends?|breaks?)(?: \\p{L}+){0,4} after|stop\\p{L}* (?:reading|listening) (?:after|at)',
   ],
   [
     'max',
-    "höchstens|maximal|(?:nicht|nie|niemals) (?:mehr|länger) als|keine? (?:\\p{L}+ )?(?:mehr|länger) als|bis zu|nicht über|como (?:máximo|mucho)|máximo(?: de)?|(?:un )?máx\\.?(?: de)?|no (?:más|mas) de|nunca más de|(?:no|sin|nunca)(?: \\p{L}+){0,3} (?:pasar de|pases de|pase de|pasen de|superar|superes|superen|exceder|excedas|excedan)|hasta|au (?:plus|maximum)|maximum(?: de)?|pas plus d(?:e |')|jamais plus d(?:e |')|(?:ne|sans)(?: \\p{L}+){0,3} (?:dépass\\p{L}+|excéd\\p{L}+)(?: (?:pas|jamais|plus))?(?: les)?|max(?: de)?|(?:limit|begrenz|beschränk)\\p{L}*(?: \\p{L}+){0,4} (?:auf|à|a)",
+    "höchstens|maximal|keine? (?:\\p{L}+ )?(?:mehr|länger) als|bis zu|como (?:máximo|mucho)|máximo(?: de)?|(?:un )?máx\\.?(?: de)?|a lo sumo|no (?:más|mas) de|nunca más de|hasta|au (?:plus|maximum)|maximum(?: de)?|tout au plus|pas plus d(?:e |')|jamais plus d(?:e |')|max(?: de)?|(?:limit|begrenz|beschränk)\\p{L}*(?:[ -]\\p{L}+){0,4} (?:auf|à|a)|(?:tien(?:t|dra|ne|nent)|tenir|caber?|quep\\p{L}+|passt?|passen) (?:en|dans|in)",
   ],
   [
     'max',
@@ -82,9 +82,12 @@ const before: readonly (readonly [
   ],
   [
     'below',
-    "under|below|fewer than|less than|shorter than|unter|weniger als|menos de|moins d(?:e |')|少于|小于|低于",
+    "under|below|beneath|short of|fewer than|less than|shorter than|unter|weniger als|kürzer als|menos de|por debajo de|moins d(?:e |')|en dessous de|少于|小于|低于",
   ],
-  ['above', "more than|over|longer than|mehr als|über|más de|plus d(?:e |')|多于|超过"],
+  [
+    'above',
+    "more than|over|above|beyond|past|longer than|greater than|larger than|bigger than|exceed(?:s|eth|ed|ing)?|pass(?:es|ing)?|surpass(?:es|ing)?|au-delà d(?:e |')|más allá de|jenseits von|mehr als|länger als|über|hinaus über|überschreit\\p{L}*|übersteig\\p{L}*|más (?:de|largas? que)|super(?:ar|es?|en|a|an)(?: l[oa]s)?|exced\\p{L}+(?: (?:de )?(?:l[oa]s)?)?|pas(?:ar|es?|en) de(?: l[oa]s)?|rebas\\p{L}+(?: l[oa]s)?|plus d(?:e |')|dépass\\p{L}+(?: (?:pas|jamais|plus))?(?: les)?|excéd\\p{L}+(?: (?:pas|jamais|plus))?(?: les)?|多于|超过",
+  ],
   [
     'min',
     ">=|≥|at (?:the (?:very )?)?least|min(?:imum|imal|imally)?\\.?(?: of|:)?|no(?:t|thing)? (?:fewer|less|shorter) than|never (?:fewer|less|shorter) than|mindestens|wenigstens|nicht weniger als|(?:como|al|por lo) m(?:ínimo|enos)|mínimo(?: de)?|no menos de|au (?:moins|minimum)|minimum(?: de)?|pas moins d(?:e |')|至少|最少|不少于|不低于|少なくとも|最低(?:でも)?",
@@ -99,12 +102,21 @@ const before: readonly (readonly [
   ],
 ]
 
+const limitNoun =
+  '(?:(?:absolute |hard |upper |outer |strict |very )*(?:ceiling|limit|max(?:imum)?|cap|most|bound|upper|top|end of it|border|heaven|roof))'
 const after: readonly (readonly [bound: 'max' | 'min' | 'exact' | 'about', words: string])[] = [
   [
     'max',
-    '(?:\\(?(?:at (?:the (?:very )?)?)?(?:most|max(?:imum|imal)?)\\b|tops\\b|(?:is|are) (?:plenty|enough|all (?:i|you) (?:need|get))|or (?:less|fewer|under|below|shorter)|and not (?:one|a \\p{L}+) more|(?:is|as|are|being) (?:the|my|your|a|an) (?:absolute )?(?:ceiling|limit|max(?:imum)?|cap|most|upper)|(?:limit|cap|ceiling|max)\\b|not more|no[ ]more|and no[ ]more|never more|höchstens|maximal|oder weniger|nicht mehr|como (?:máximo|mucho)|(?:de )?máximo|máx|o menos|no más|y no más|au (?:plus|maximum)|maximum|max|ou moins|pas plus|grand maximum)',
+    `(?:\\(?(?:at (?:the (?:very )?)?)?(?:most|max(?:imum|imal)?|outside)\\b|tops\\b|(?:is|are|'s) (?:plenty|enough|all (?:that )?(?:i|you|we|the|my|our|it|there)(?: can| have| get| need| is)?|where (?:i|we|it|you|the|my) (?:stops?|gets? off|cuts?|ends?|draw|give up|lose|zone out|quit))|or (?:less|fewer|under|below|shorter)|(?:and )?not (?:one|an?|even one|a single) (?:\\p{L}+ )?more|(?:(?:must|should|have to|has to|will|shall|can|ought to) )?(?:suffices?|be (?:enough|plenty)|do(?=\\s*[.,;!]|$))|(?:and )?then (?:stop|you stop|end|full stop)|(?:full stop|period)(?=\\s*[.,;!]|$)|and (?:you|we|i)(?:.re| are|.m) (?:done|out)|flat(?=\\s*[.,;!]|$)|not more|(?:is|as|are|being|=|'s)(?: (?:the|my|your|our|a|an))? ${limitNoun}(?!\\p{L})|(?:,|:|and|but)? ?(?:that'?s|that is|thats|this is|it'?s) (?:it|all|the|my|your|our|a)\\b|(?:hard |upper |strict )?(?:limit|cap|ceiling|max)\\b|no[ ]more|and no[ ]more|never more|(?:is|are) (?:permitted|allowed|tolerated))`,
   ],
-  ['max', '(?:字|句|行)?(?:以内|以下|之内|内|为限|封顶|まで|が上限)|を(?:超え|越え)(?:ない|ず)'],
+  [
+    'max',
+    "(?:(?:ist|sind|gilt als|bleibt) (?:die|das|mein|meine|eure) (?:absolute )?(?:obergrenze|grenze|limit|maximum|höchste)|(?:c'est|sont|est)(?: là)? (?:le|la|mon|ma|un) (?:plafond|maximum|limite|max)|(?:es|son|será) (?:el|mi|la|un) (?:límite|máximo|tope)|höchstens|maximal|oder weniger|nicht mehr|como (?:máximo|mucho)|a lo sumo|(?:de )?máximo|máx|o menos|no más|y no más|au (?:plus|maximum)|tout au plus|maximum|max|ou moins|pas plus|grand maximum|erschöpft|beschränkt|pas davantage|pas une? de plus|ni un[ao]? más|keinen? (?:\\p{L}+ )?mehr)(?!\\p{L})",
+  ],
+  [
+    'max',
+    '(?:字|句|行)?(?:以内|以下|之内|内|为限|封顶|まで|が上限)|を(?:超え|越え|超過)(?:な|ず|て(?:は|い))',
+  ],
   [
     'min',
     '(?:or (?:more|longer|above)|at (?:the )?least|min(?:imum)?\\b|and up|oder mehr|mindestens|o más|(?:como )?mínimo|ou plus|au (?:moins|minimum)|minimum)',
@@ -124,22 +136,40 @@ const beforePatterns = before.map(
   ([bound, words]) =>
     [bound, new RegExp(`${isLatin(words) ? wordStart : ''}(?:${words})[\\s(:]*$`, 'iu')] as const,
 )
+const spaces =
+  '(?:(?:with |including |counting |incl\\\\.? )?spaces?(?: included| counted)?|espaces compris|inklusive leerzeichen|(?:con |incluidos los )espacios)'
 const afterPatterns = after.map(
   ([bound, words]) =>
-    [bound, new RegExp(`^[\\s,(]*(?:${perAnswer}[\\s,(]+)?${words}`, 'iu')] as const,
+    [
+      bound,
+      new RegExp(`^[\\s,(]*(?:${perAnswer}[\\s,(]+)?(?:${spaces}[\\s,)]+)?${words}`, 'iu'),
+    ] as const,
 )
 
 function isLatin(words: string): boolean {
   return !/[\p{Script=Han}\p{Script=Hiragana}]/u.test(words)
 }
 
-/** "Answers longer than 40 words get cut off." */
+/** "Answers longer than 40 words …": what is beyond the bound is a subject that only an exclusion can follow. */
 const tooLong =
-  /(?:answers|replies|responses|messages|texts|(?:an|any|every|each|no|the|your) (?:answer|reply|response|text|message)|anything|everything) (?:(?:that|which) (?:is|are) |with |of )?(?:longer|more|over|above|beyond)(?: than)?[\s(]*$/i
+  /(?<!\p{L})(?:answers|replies|responses|messages|texts|outputs?|(?:an?|any|every|each|no|the|your) (?:\p{L}+ )?(?:answer|reply|response|text|message|output)|anything|everything|whatever|all|what) (?:(?:that|which|it) )?(?:(?:is|are|comes?|goes?|with|of|has|have|runs?) )?$/iu
 const noMoreNoLess =
-  /^[\s,(]*(?:no|not|never) (?:more|less|fewer)(?:,| and| or) (?:no|not|never)? ?(?:less|fewer|more)/i
-const negated =
-  /(?<![\p{L}])(?:no|not|never|without|nor|neither|don't|do not|mustn't|can't|avoid|nicht|nie|kein\p{L}*|no|nunca|sin|ne|pas|jamais|sans)(?: (?!and\b|y\b|und\b|et\b|but\b|or\b)\p{L}+){0,6}\s*$/iu
+  /^[\s,(]*(?:no|not|never|neither) (?:more|less|fewer)(?:,| and| or| nor)* (?:no|not|never)? ?(?:less|fewer|more)/i
+const negation =
+  "\\p{L}+n't|not|no|nobody|nothing|none|never|without|nor|neither|cannot|hardly|avoid|refrain|stop|forbid\\p{L}*|prohibit\\p{L}*|nicht|nie|niemals|kein\\p{L}*|ohne|weder|nunca|jamás|sin|evit\\p{L}*|ningun[ao]?|ne|n'\\p{L}+|pas|jamais|sans|aucun\\p{L}*"
+const negatedBefore = new RegExp(
+  `(?<![\\p{L}])(?:${negation})(?: (?!and\\b|y\\b|und\\b|et\\b|but\\b|or\\b)[\\p{L}'-]+){0,7}\\s*$`,
+  'iu',
+)
+/** "… in no case", "… are not accepted", "… gets cut", "… lese ich nicht". */
+const excludedAfter = new RegExp(
+  `^[^,.;:!?]{0,40}?(?<![\\p{L}])(?:${negation}|won't|too (?:much|long|many)|(?:is|are|be|gets?|goes?) (?:cut|lost|dropped|discarded|ignored|truncated|rejected|refused|wasted|deleted|cropped|clipped|skipped|unread)|lost|wasted|verboten|unzulässig|interdit\\p{L}*|prohibid\\p{L}*|forbidden|banned)(?!\\p{L})`,
+  'iu',
+)
+
+/** "Replies shorter than 100 words are not acceptable." */
+const tooShort =
+  /^[^,.;:!?]{0,20}(?<!\p{L})(?:(?:is|are) (?:not|never|un|rejected|refused|too (?:short|few|little))|(?:isn't|aren't)|too (?:short|few))/iu
 
 /** The bound around a number; `bare` without one. */
 export type Bound = 'max' | 'min' | 'below' | 'above' | 'exact' | 'about' | 'bare'
@@ -153,10 +183,40 @@ export function boundOf(left: string, right: string): Bound {
     // Both bounds are named: an exact number.
     return noMoreNoLess.test(right) ? 'exact' : said
   }
-  const isNegated = pattern !== undefined && negated.test(near.slice(0, near.search(pattern)))
-  if (bound === 'above' && (isNegated || tooLong.test(near))) return 'max'
-  if (bound === 'below' && isNegated) return 'min'
-  return bound ?? said ?? 'bare'
+  if (pattern === undefined || (bound !== 'above' && bound !== 'below'))
+    return bound ?? said ?? 'bare'
+  const words = near.slice(0, near.search(pattern))
+  if (bound === 'below') return negatedBefore.test(words) || tooShort.test(right) ? 'min' : bound
+  return negatedBefore.test(words) || excludedAfter.test(right) || tooLong.test(words)
+    ? 'max'
+    : bound
+}
+
+const ordinals: Readonly<Record<string, number>> = {
+  second: 2,
+  third: 3,
+  fourth: 4,
+  fifth: 5,
+  sixth: 6,
+  seventh: 7,
+  eighth: 8,
+}
+
+/** Source of a regular expression for an ordinal of 2 to 8. */
+export const ordinalSource = Object.keys(ordinals).join('|')
+
+/** Returns the most that an ordinal leaves: "never a fourth" and "stop after the third" leave three. */
+export function mostOfOrdinal(word: string, left: string, right: string): number | undefined {
+  const count = ordinals[word.toLowerCase()]
+  if (count === undefined) return undefined
+  if (
+    /(?<!\p{L})(?:after|with) the\s*$/iu.test(left) ||
+    /^,? (?:is|as) (?:always |also )?(?:the|your) last/i.test(right)
+  )
+    return count
+  return negatedBefore.test(left) || /^ (?:is|are) (?:never|not|one too many)/i.test(right)
+    ? count - 1
+    : undefined
 }
 
 /** Returns the range of a number with its bound. */

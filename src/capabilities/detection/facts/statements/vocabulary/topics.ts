@@ -5,6 +5,8 @@ export type Topic = {
   some?: string
   /** The value if it is forbidden; without one, it can only be asked for. */
   none?: string
+  /** True if to name it is to ask for it: "code only". */
+  isRequest?: true
   words: string
 }
 
@@ -15,21 +17,21 @@ export const topics: readonly Topic[] = [
     some: 'some',
     none: 'none',
     words:
-      'emojis?|emoticons?|smileys?|émojis?|émoticônes?|emoticonos?|表情(?:符号)?|絵文字|顔文字',
+      'emojis?|emoticons?|emotes?|smileys?|smil(?:ey|ing) faces|(?:little |tiny |yellow )+faces|émojis?|émoticônes?|emoticonos?|表情(?:符号|包|图标)?|颜文字|絵文字|顔文字',
   },
   {
     slot: 'bullets',
     some: 'numbered',
     none: 'not_numbered',
     words:
-      'number(?:ed|ing)?[ -](?:lists?|steps?|points?|items?|bullets?|bullet points)|numbered(?= from| format| from| style|,|\\.|$)|nummerierte[nrs]? listen?|listas? numeradas?|listes? numérotées?|(?:编号|有序|数字)(?:的)?列表|番号付き(?:の)?(?:リスト|箇条書き)',
+      'number(?:ed|ing)?[ -](?:lists?|steps?|points?|items?|bullets?|bullet points|form)|(?:numbered|number) (?:each|every|the|your|all)(?: \\p{L}+)?|number your (?:steps|points|items)|1[.)]? ?,? ?2[.)]? ?,? ?3(?:[.)]|(?= ))|enumerated lists?|enumerations? with numbers|numbered(?= from| format| from| style|,|\\.|$)|nummerierte[nrs]? listen?|listas? numeradas?|listes? numérotées?|(?:编号|有序|数字)(?:的)?列表|番号付き(?:の)?(?:リスト|箇条書き|一覧)',
   },
   {
     slot: 'bullets',
     some: 'bullets',
     none: 'none',
     words:
-      'bullet(?:ed)?(?:[ -](?:points?|lists?|items?|form(?:at)?))?|bullets|bulletpoints|dash lists?|list form(?:at)?|stichpunkte?n?|stichwortliste|aufzählung(?:en|szeichen|spunkte)?|viñetas|puces|(?:项目符号|无序列表|要点列表)|箇条書き',
+      'bullet(?:ed|s|-?y|ing)?(?:[ -](?:points?|lists?|items?|form(?:at)?|style|stuff))?|bullets|bulletpoints|(?:itemi[sz]ed|unordered) lists?|itemi[sz](?:e|ing|ation)|dash lists?|list form(?:at)?|stichpunkte?n?|stichwortliste|aufzählung(?:en|s(?:zeichen|punkten?|listen?))?|gliederungspunkten?|spiegelstrichen?|viñetas?|listas? con (?:viñetas|guiones)|puces?|listes? à puces|(?:项目符号|无序列表|要点列表|分点)|箇条書き',
   },
   {
     slot: 'bullets',
@@ -42,14 +44,14 @@ export const topics: readonly Topic[] = [
     some: 'some',
     none: 'none',
     words:
-      '(?:markdown |section |sub)?-?head(?:ing|er|line)s?|sub-?titles?|überschriften?|encabezados?|títulos?|titres?|标题|見出し',
+      '(?:markdown |section |sub)?-?head(?:ing|er|line)s?|(?:sub|section )-?titles?|titles? (?:on top|at the top|above)|(?:zwischen)?überschriften?|encabezados?|(?:sub)?títulos?|(?:sous-)?titres?|(?:小)?标题|見出し(?:記号)?',
   },
   {
     slot: 'bold',
     some: 'some',
     none: 'none',
     words:
-      'bold(?:ed|ing|face|[ -](?:text|type|face|font|print|words?))?|fettdruck|fett(?:schrift|gedruckt\\p{L}*)?|fette[nrs]? \\p{L}+|negritas?|gras|粗体|加粗|黑体|太字',
+      'bold(?:ed|ing|face|[ -](?:text|type|face|font|print|words?|formatting|emphasis|letters?))?|fettdruck|fett(?:schrift|ung|ungen|gedruckt\\p{L}*)?|fette[nrs]? \\p{L}+|negritas?|gras|粗体|加粗|黑体|太字',
   },
   {
     slot: 'italics',
@@ -61,40 +63,41 @@ export const topics: readonly Topic[] = [
     slot: 'shape',
     none: 'plain',
     words:
-      'mark ?down(?: formatting| syntax| markup)?|(?:rich |text )?formatting|formatierung(?:en)?|formato markdown|mise en forme|マークダウン',
+      'mark ?down(?: formatting| syntax| markup| symbols?| characters| signs)?|markup|(?:rich |text )?formatting|formatierung(?:en)?|formato markdown|mise en forme|マークダウン',
   },
   {
     slot: 'shape',
     some: 'plain',
     words:
-      '(?:plain|raw|unformatted|pure)[ -](?:text|prose|paragraphs)|plaintext|(?:reinen?|nur|einfachen?) (?:text|fließtext)|fließtext|texto (?:plano|sin formato)|texte brut|纯文本|プレーンテキスト',
+      '(?:plain|raw|unformatted|pure|flowing|running)[ -](?:text|prose|paragraphs)|plain ?text|(?:reinen?|nur|einfachen?) (?:text|fließtext)|fließtext|texto (?:plano|sin formato)|texte brut|纯文本|プレーンテキスト',
   },
   {
     slot: 'links',
     some: 'some',
     none: 'none',
     words:
-      '(?:hyper|web)?-?links?|urls?|web (?:addresses|links)|enlaces?|liens?|links|链接|网址|リンク',
+      '(?:hyper|web)?-?links?|linking to (?:web ?sites|pages)|urls?|(?:web|internet) (?:addresses|address|links?)|references to (?:web ?sites|web pages)|(?:verweise|links?) auf (?:web|internet)seiten|internetadressen|webadressen|(?:hiper)?enlaces?|(?:hyper)?liens?|链接|超链接|网址|リンク',
   },
   {
     slot: 'code',
     some: 'some',
     none: 'none',
     words:
-      'code(?:[ -](?:blocks?|fences?|snippets?|formatting|samples?|examples?))?|backticks?|codeblöcke?|código|bloques de código|(?:blocs de )?code|代码(?:块)?|コード(?:ブロック)?',
+      '(?:source |program |fenced |inline )?code(?:[ -](?:blocks?|fences?|snippets?|formatting|samples?|examples?|listings?))?|backticks?|(?:quell)?code(?:blöcken?|block|beispiele?n?)|quellcode|código|bloques de código|(?:blocs de )?code|代码(?:块)?|コード(?:ブロック)?',
   },
   {
     slot: 'code',
     some: 'only',
+    isRequest: true,
     words:
-      '(?<=only |just |nothing but |nothing except |nothing other than |pure |solely |purely )(?:the |a |in |with )?(?:raw |bare )?(?:\\p{L}+ )?code(?: blocks?)?|code(?= only| and nothing else| alone)|(?:just|only) (?:the )?(?:code|command|query)|code-only|solo (?:el )?código|nur (?:den )?code|(?:只|仅)(?:给|要|返回|输出)?代码|コードだけ',
+      '(?<=only |just |nothing but |nothing except |nothing other than |pure |solely |purely )(?:the |a |in |with )?(?:raw |bare )?(?:\\p{L}+ )?code(?: blocks?)?|code(?= only| and nothing else| alone)|(?:just|only) (?:the )?(?:code|command|query)|code-only|(?:one |a |single |in )*(?:fenced |raw )?code ?(?:block|box)s?(?:,? (?:and |with )?nothing (?:else|around|besides|more|before|after)[^.;]{0,12}| only| alone)|(?:(?:whole|entire|complete) (?:message|reply|answer|response|output)|reply|answer|output|response) (?:is|are|must be|consists? of|must consist of) (?:a |an |one |single |just )*(?:fenced )?code ?(?:block|box)|code and nothing (?:else|besides)|solo (?:el )?código|nur (?:den )?code|(?:只|仅)(?:给|要|返回|输出)?代码|コードだけ',
   },
   {
     slot: 'table',
     some: 'table',
     none: 'none',
     words:
-      '(?:markdown |html )?tables?|tabular form(?:at)?|tabellen?|tablas?|tableaux?|表格|表(?:形式)|テーブル',
+      '(?:markdown |html )?tables?|tabular (?:form(?:at)?|layouts?)|tabulations?|tabellen?|tabellarisch\\p{L}*|tablas?|tableaux?|表格|表(?:形式)|テーブル',
   },
   {
     slot: 'shape',
@@ -116,19 +119,27 @@ export const topics: readonly Topic[] = [
     slot: 'quotes',
     none: 'none',
     words:
-      '(?:quotation|quote|speech) marks?|(?:double |single )?quotes|inverted commas|anführungs(?:zeichen|striche)|comillas|guillemets|引号|引用符|かぎかっこ',
+      '(?:quotation|quote|speech|citation) marks?|(?:in|inside|within) quot(?:es|ation marks?)|(?:double |single )?quotes|inverted commas|anführungs(?:zeichen|striche)|comillas|guillemets|引号|引用符|かぎかっこ',
   },
   {
     slot: 'question',
     some: 'asked',
     none: 'none',
     words:
-      '(?:follow[- ]?up |counter[- ]?|closing |rhetorical )?questions?|asking(?: me)?(?: any)?(?: \\p{L}+)? questions?|ask(?:ing)?(?: me)? anything(?: back)?|rückfragen?|fragen?|(?:re)?preguntas?|questions?|问题|反问|提问|質問',
+      '(?:follow[- ]?up |counter[- ]?|closing |rhetorical )?questions?|asked (?:anything|questions)|asking (?:me )?something|interrogatives?|(?:gegen|rück)fragen?|asking(?: me)?(?: any)?(?: \\p{L}+)? questions?|ask(?:ing)?(?: me)? anything(?: back)?|rückfragen?|fragen?|(?:re)?preguntas?|questions?|问题|反问|提问|質問',
   },
   {
     slot: 'digits',
     none: 'none',
-    words: 'digits?|numerals?|figures|ziffern?|cifras|dígitos|chiffres|阿拉伯数字|数字',
+    words:
+      'digits?|(?:arabic )?numerals?|(?:numbers? )?in figures|figures|ziffern?|cifras|dígitos|chiffres|阿拉伯数字|数字',
+  },
+  {
+    slot: 'digits',
+    some: 'none',
+    isRequest: true,
+    words:
+      '(?:numbers?|figures|amounts|quantities|numerals)(?: \\p{L}+){0,3}? (?:spelled|spelt|written)[ -]?(?:out|as words|in words|in full|in letters)|(?:spell|write) (?:out )?(?:(?:all|the|your|any|every) )*(?:numbers?|figures|amounts|digits) (?:out|as words|in words|in full|in letters)|(?:spell|write) out (?:(?:all|the|your|any|every) )*(?:numbers?|figures|amounts)|spelling (?:numbers|them) out|numbers? (?:as|in) (?:words|letters)|zahlen(?: \\p{L}+)? (?:aus(?:schreiben|geschrieben)?|in worten|als wörter)|(?:les |tous les )?(?:nombres|chiffres) en (?:toutes )?lettres|(?:los )?números (?:en (?:letras|palabras)|con (?:letras|palabras))|数字用(?:汉字|中文)|(?:数字|数)は漢数字',
   },
   {
     slot: 'numbers',
@@ -140,14 +151,14 @@ export const topics: readonly Topic[] = [
     slot: 'case',
     some: 'lower',
     words:
-      '(?:all )?(?:in )?lower[ -]?case(?: letters| only)?|small letters|no caps|kleinbuchstaben|alles klein|klein ?geschrieben|kleinschreibung|minúsculas?|minuscules?|小写|小文字',
+      '(?:all )?(?:in )?lower[ -]?case(?: letters| only)?|small letters|lower-cased?|no caps|kleinbuchstaben|alles klein|klein schreiben|klein ?geschrieben|kleinschreibung|minúsculas?|minuscules?|小写|小文字',
   },
   {
     slot: 'case',
     some: 'upper',
     none: 'lower',
     words:
-      '(?:all )?(?:in )?upper[ -]?case(?: letters| only)?|(?:all |full |block )?(?:caps|capitals|capital letters)|capitali[sz](?:ation|ed letters)|großbuchstaben|alles groß|großgeschrieben|mayúsculas?|majuscules?|大写(?:字母)?|大文字',
+      '(?:all )?(?:in )?upper[ -]?case(?: letters| only)?|(?:all |full |block )?(?:caps|capitals|capital letters)|(?:every|each) letter (?:\\p{L}+ ){0,3}capital|capitali[sz](?:ation|ed letters)|großbuchstaben|alles groß|großgeschrieben|mayúsculas?|majuscules?|大写(?:字母)?|大文字',
   },
   {
     slot: 'case',
@@ -165,7 +176,7 @@ export const topics: readonly Topic[] = [
 export const signs: readonly (readonly [marks: string, words: string])[] = [
   [
     '!',
-    "exclamation (?:marks?|points?)|exclamations|bangs|ausrufe(?:zeichen|z\\.)|(?:signos?|puntos?) de (?:exclamación|admiración)|exclamaciones|points? d'exclamation|感叹号|惊叹号|感嘆符|びっくりマーク",
+    "exclamation (?:marks?|points?|signs?)|exclamations?|bangs|ausrufe(?:zeichens?|z\\.)|rufzeichen|(?:signos?|puntos?) de (?:exclamación|admiración)|exclamaciones|points? d'exclamation|感叹号|惊叹号|感嘆符|びっくりマーク",
   ],
   [
     '?',
