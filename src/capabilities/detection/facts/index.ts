@@ -91,6 +91,8 @@ export {
 export { isChange, isToolOf, mayHaveDone, readRequest } from './tools/claimed-tools.ts'
 export { findViolation, type Violation } from './tools/declared-schema.ts'
 export { reportOfFailure } from './tools/failure-reports.ts'
+export { findPassedOver } from './tools/hidden-failures.ts'
 export { effectOfTool, isAcknowledged, isReadingName, natureOfTool } from './tools/tool-effect.ts'
 export { argumentsOf, commandOf, wordsOfTool } from './tools/tool-words.ts'
+export { findUntaken } from './tools/untaken-actions.ts'
 export { type Grounds, severityOfValue } from './value-severity.ts'

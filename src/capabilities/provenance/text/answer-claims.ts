@@ -111,7 +111,7 @@ const successes: readonly RegExp[] = [
 
 const negations: readonly RegExp[] = [
   /\b(?:not|no|none|never|only|without|cannot|neither|nor)\b|n't\b/,
-  /\b(?:failed|fails|refused|expired|ran out|sold out|full|closed|taken|gone)\b/,
+  /\b(?:failed|fails|refused|expired|ran out|sold out|full|closed|taken|gone|too \p{L}+)\b/u,
   /\b(?:nicht|kein|keine[nmrs]?|nur|leider)\b|\bne \p{L}+ (?:pas|plus|que)\b/u,
   /(?<!\p{L})(?:no se|no es|no hay|solo|sólo|aucune?|impossible)(?!\p{L})|没|不|未|只/u,
 ]

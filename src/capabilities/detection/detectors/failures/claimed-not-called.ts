@@ -15,6 +15,7 @@ import {
   argumentsOf,
   callOf,
   cutText,
+  findUntaken,
   isChange,
   isToolOf,
   mayHaveDone,
@@ -24,6 +25,7 @@ import {
   placesOfUses,
   readRequest,
   remember,
+  sentencesOf,
   toFailureDraft,
   turnsOf,
   usesOfSteps,
@@ -42,7 +44,7 @@ export const claimedNotCalled: Detector<typeof settings> = {
   name: 'claimed_not_called',
   kind: 'failure',
   types: ['claimed_not_called'],
-  version: 2,
+  version: 3,
   needs: ['texts', 'arguments', 'history'],
   settings,
   detect(run, _settings, budget) {
@@ -52,9 +54,10 @@ export const claimedNotCalled: Detector<typeof settings> = {
     return run.steps.flatMap((step) => {
       if (step.tools.length > 0 || step.is_partial || !step.text) return []
       const claims = readClaims(step)
-      if (claims.length === 0) return []
+      if (claims.length === 0 && !step.after_user) return []
       budget.spend(run.tools.length + run.messages.length)
-      return claims.flatMap((claim) => checkClaim(run, step, claim)).slice(0, 1)
+      const found = claims.flatMap((claim) => checkClaim(run, step, claim)).slice(0, 1)
+      return found.length > 0 ? found : findUntakenAction(run, step, claims)
     })
   },
   findGap: ({ breaks, tools }) =>
@@ -68,6 +71,28 @@ function checkClaim(run: TaskRun, step: Step, claim: DoneClaim): FindingDraft[] 
   return [
     ...findShortfall(run, step, { claim, before }),
     ...findAbsence(run, step, { claim, before }),
+  ]
+}
+
+/** Finds an action that the user asked for or agreed to, and whose tool, by its own words, was never called. */
+function findUntakenAction(run: TaskRun, step: Step, claims: readonly DoneClaim[]): FindingDraft[] {
+  const before = run.tools.filter((use) => (use.step ?? -1) < step.index)
+  const turn = usesOfTurn(run, step)
+  const untaken = findUntaken(run, { step, claims, before, turn })
+  if (untaken === undefined) return []
+  const { tool, claim, isNamed } = untaken
+  if (claim !== undefined && (givesText(step, claim) || isStated(run, step, claim))) return []
+  const sentence = claim?.sentence ?? sentencesOf(step.text ?? '')[0] ?? ''
+  const quote = cutText(asWritten(step.text ?? '', sentence), quote_chars_max)
+  return [
+    toFinding(run, step, {
+      claim: claim ?? { sentence, verb: '', participle: '', form: 'state', subject: '' },
+      tool,
+      uses: [],
+      confidence: isNamed ? 0.7 : 0.5,
+      severity: isNamed && turn.length === 0 ? 'medium' : 'low',
+      summary: `The answer reads as if what was asked for was done (“${quote}”), but “${tool}” was never called.`,
+    }),
   ]
 }
 

@@ -6,6 +6,7 @@ import {
   argumentsOf,
   cutText,
   effectOfTool,
+  findPassedOver,
   natureOfTool,
   noWaste,
   placesOfSteps,
@@ -29,7 +30,7 @@ export const hiddenToolError: Detector<typeof settings> = {
   name: 'hidden_tool_error',
   kind: 'failure',
   types: ['hidden_tool_error'],
-  version: 1,
+  version: 2,
   needs: ['texts', 'results'],
   settings,
   detect(run, _settings, budget) {
@@ -38,8 +39,7 @@ export const hiddenToolError: Detector<typeof settings> = {
     const ofTurns = run.threads.flatMap((thread) =>
       turnsOf(run, thread).flatMap((turn) => {
         budget.spend(turn.length)
-        const last = turn.at(-1)
-        return last === undefined ? [] : findInTurn(run, last, usesOfSteps(run, turn))
+        return findInTurn(run, turn, usesOfSteps(run, turn))
       }),
     )
     return [...ofTurns, ...run.breaks.flatMap((broken) => findInSummary(run, broken))]
@@ -49,13 +49,26 @@ export const hiddenToolError: Detector<typeof settings> = {
 /** The text of a summary, and the uses that it is about. */
 type Summary = { text: string; uses: readonly ToolUse[]; isEnd: boolean }
 
-function findInTurn(run: TaskRun, last: Step, all: readonly ToolUse[]): FindingDraft[] {
+function findInTurn(run: TaskRun, turn: readonly Step[], all: readonly ToolUse[]): FindingDraft[] {
+  const last = turn.at(-1)
+  if (last === undefined) return []
   const end = all.find(({ step, name }) => step === last.index && natureOfTool(name).isEnd)
   if (last.text === null || (last.tools.length > 0 && end === undefined)) return []
   const text = end === undefined ? last.text : sayingOf(end)
   const uses = all.filter(({ step }) => step !== last.index)
   const found = findHidden({ text, uses, isEnd: end !== undefined })
-  return found === undefined ? [] : [toFinding(run, last.index, found)]
+  if (found !== undefined) return [toFinding(run, last.index, found)]
+  return end === undefined ? findPassed(run, turn, uses) : []
+}
+
+/** Finds an answer that goes on as if a failed change was made. */
+function findPassed(run: TaskRun, turn: readonly Step[], uses: readonly ToolUse[]): FindingDraft[] {
+  const last = turn.at(-1)
+  if (last === undefined || findSuccessClaims(last.text ?? '').length > 0) return []
+  const passed = findPassedOver(run, turn, uses)
+  if (passed === undefined) return []
+  const { failed, sentence, isClaimed } = passed
+  return [toFinding(run, last.index, { failed, claim: sentence }, isClaimed)]
 }
 
 function sayingOf(use: ToolUse): string {
@@ -236,9 +249,14 @@ function withNames(objects: readonly string[]): string[] {
 
 const quote_chars_max = 120
 
-function toFinding(run: TaskRun, step: number, { failed, claim }: Hidden): FindingDraft {
+function toFinding(
+  run: TaskRun,
+  step: number,
+  { failed, claim }: Hidden,
+  isClaimed = true,
+): FindingDraft {
   const [said] = placesOfSteps(run, [step])
-  const isCertain = isReported(failed)
+  const isCertain = isReported(failed) && isClaimed
   const outcome = isCertain
     ? `“${failed.name}” failed and was not repeated with success`
     : `the result of “${failed.name}” reads like a failure`

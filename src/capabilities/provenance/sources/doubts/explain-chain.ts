@@ -15,8 +15,7 @@ export function isChained({ amount }: Value, group: Group): boolean {
   if (amount === undefined || !isMoney(amount.unit) || n <= 0) return false
   const numbers = readNumbers(group, amount.unit)
   // An amount with two digits swapped is more likely a slip.
-  if (numbers.amounts.some((one) => slipBetween(one.toFixed(2), n.toFixed(2)) === 'swap'))
-    return false
+  if (numbers.amounts.some((one) => slipBetween(centsOf(one), centsOf(n)) === 'swap')) return false
   return isProduct(n, numbers) || isOfTwoLines(n, numbers)
 }
 
@@ -105,4 +104,8 @@ function toSorted(numbers: readonly number[]): { n: number }[] {
 function has(sorted: readonly { n: number }[], n: number, factor: number): boolean {
   const half = half_cent / factor + 1e-9
   return findWithin(sorted, n - half, n + half) !== undefined
+}
+
+function centsOf(n: number): string {
+  return Math.round(n * 100).toString()
 }
