@@ -30,7 +30,7 @@ export {
   usesOfSteps,
 } from './course/thread-course.ts'
 export { findTroubles, isRecovered, type ToolTrouble } from './course/tool-troubles.ts'
-export { findAnsweredQuestions, toQuestionDraft } from './dialogues/answered-questions.ts'
+export { findAnsweredQuestions } from './dialogues/answered-questions.ts'
 export { findSlips, type Slip } from './dialogues/argument-slips.ts'
 export {
   type Answer,
@@ -46,6 +46,7 @@ export {
   findContradictions,
 } from './dialogues/find-contradictions.ts'
 export { findLostNeeds } from './dialogues/lost-needs.ts'
+export { toQuestionDraft } from './dialogues/question-draft.ts'
 export { findWitness } from './dialogues/witness.ts'
 export {
   getRepetitionConfidence,

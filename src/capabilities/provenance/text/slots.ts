@@ -131,13 +131,18 @@ type AskedSlot = { sentence: string; key: string }
 /** Returns the slots whose values sentences ask for. */
 export function readAskedSlots(sentences: readonly string[]): AskedSlot[] {
   return sentences.flatMap((sentence) => {
-    if (!isAsking(sentence) || foreign.test(sentence)) return []
+    if (!asksForValue(sentence)) return []
     return slots
       .filter(
         ({ key }) => namesOf.get(key)?.asked.test(sentence) === true && isMeant(key, sentence),
       )
       .map(({ key }) => ({ sentence, key }))
   })
+}
+
+/** Tells whether a sentence asks the user for an own value, and not whether something is right. */
+export function asksForValue(sentence: string): boolean {
+  return isAsking(sentence) && !foreign.test(sentence)
 }
 
 /** Tells whether a sentence asks the user to say a value. */
