@@ -91,7 +91,7 @@ export {
 } from './statements/values.ts'
 export { isChange, isToolOf, mayHaveDone, readRequest } from './tools/claimed-tools.ts'
 export { findViolation, type Violation } from './tools/declared-schema.ts'
-export { reportOfFailure } from './tools/failure-reports.ts'
+export { reportOfFailure, sharesReason } from './tools/failure-reports.ts'
 export { findPassedOver } from './tools/hidden-failures.ts'
 export { effectOfTool, isAcknowledged, isReadingName, natureOfTool } from './tools/tool-effect.ts'
 export { argumentsOf, commandOf, wordsOfTool } from './tools/tool-words.ts'

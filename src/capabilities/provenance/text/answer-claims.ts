@@ -139,7 +139,7 @@ const admissions: readonly RegExp[] = [
   /\b(?:timed out|is down|was down|unavailable|not available|not found|denied|rejected|declined|refused)\b/,
   /\b(?:konnte|könnte|leider|fehlgeschlagen|fehler|nicht möglich|gescheitert)\b/,
   /(?<!\p{L})(?:impossible|malheureusement|échoué|échec|erreur|pas pu)(?!\p{L})/u,
-  /(?<!\p{L})(?:lamentablemente|no pude|no he podido|no se pudo|falló|imposible)(?!\p{L})/u,
+  /(?<!\p{L})(?:lamentablemente|un error|no pude|no he podido|no se pudo|falló|imposible)(?!\p{L})/u,
   /失败|无法|错误|抱歉/,
 ]
 

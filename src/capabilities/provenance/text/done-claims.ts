@@ -110,7 +110,7 @@ const conditions =
 
 /** A time before the conversation, or something to come. */
 const doubts =
-  /\b(?:until \p{L}+ (?:is|has)|before|already|previously|earlier|last (?:time|week|month|year)|yesterday|in \d{4}|on \d{1,2} \p{L}+|will|would|should|may|might|could|can|to be|by (?:the|your|our)|schon|bereits|wird|werden|kann|déjà|sera|será|puede)\b/u
+  /\b(?:until \p{L}+ (?:is|has)|before|already|previously|earlier|last (?:time|week|month|year)|yesterday|in \d{4}|on \d{1,2} \p{L}+|will|would|should|may|might|could|can|to be|by (?:the|your|our)|schon|bereits|danach|anschließend|afterwards|ensuite|después|wird|werden|kann|déjà|sera|será|puede)\b/u
 
 const denials = new Set(
   'not no never cannot neither nor nothing none unable nicht kein keine nichts leider ne pas rien nada nunca'.split(

@@ -84,9 +84,10 @@ function partsOfDay(text: string): string[] {
 }
 
 const noes =
-  "(?:no|non|not|never|without|free of|avoid|allergic to|kein\\p{L}*|nicht|ohne|sans|pas de|sin|(?<![\\d.:,])0|(?:can't|cannot|can’t) \\p{L}+(?: on| at| in)?(?: the)?)"
+  "(?:no|non|not|never|without|free of|avoid|allergic to|kein\\p{L}*|nicht|ohne|sans|pas de|sin|(?<![\\d.:,])0|(?:can't|cannot|can’t) \\p{L}+)"
+const place = '(?:(?:on|in|at|im|am|auf|en|au) )?(?:(?:the|der|dem|la|le|el) )?'
 const deniedWord = new RegExp(
-  `(?<!\\p{L})${noes}[ -](?:\\p{L}+ (?:or|und|and) )?(\\p{L}{3,})`,
+  `(?<!\\p{L})${noes}[ -]${place}(?:\\p{L}+ (?:or|und|and) )?(\\p{L}{3,})`,
   'giu',
 )
 const freeWord = /(\p{L}{3,})(?:[ -](?:free|frei)\b|frei\b| allerg\p{L}+)/giu

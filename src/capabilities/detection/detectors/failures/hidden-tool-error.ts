@@ -12,6 +12,7 @@ import {
   placesOfSteps,
   placesOfUses,
   sentencesOf,
+  sharesReason,
   toFailureDraft,
   turnsOf,
   usesOfSteps,
@@ -110,7 +111,7 @@ function findHidden({ text, uses, isEnd }: Summary): Hidden | undefined {
     const isLast = at === uses.length - 1
     // That claim is one of `false_success`.
     if (isUsual && (isLast || natureOfTool(failed.name).isEffect)) continue
-    if (isMadeGood(failed, uses.slice(at + 1))) continue
+    if (isSettled(failed, uses.slice(at + 1), said)) continue
     const hasSucceeded = uses.some((use) => use.name === failed.name && isDone(use))
     const claim = sentences.find((sentence) => saysDone(sentence, { failed, isLast, hasSucceeded }))
     if (claim !== undefined) return { failed, claim }
@@ -170,7 +171,7 @@ function isReported({ fault, is_guessed = false }: ToolUse): boolean {
 const admission =
   /\b(?:fail\w*|errors?|unable|cannot|can't|couldn't|could not|unfortunately|however|problem|issue|declined|denied|rejected|refused|offline|instead|rolled back|reverted|down|bounced|out of|full|locked|unpaid|missing|stuck|pending|unavailable|unreachable|fehlgeschlagen|gescheitert|leider|abgelehnt|kein\w*|geen|aucune?|impossible|refusée?|não|zurückgerollt|nicht|mislukt|helaas|teruggedraaid|geweigerd|niet|fallado|rechazad[oa]|revertid[oa]|purtroppo|fallit[oa]|falhou|malheureusement)\b|\béchou|\bfall[óo]\b|\bcaíd[oa]|\bno (?:se|pud|fue|está|ha|hay|funcion)|\b(?:was|were|has|have|is|are|did|does|do)(?: not\b|n't\b)|\bno longer\b|\bstill\b/i
 const doubt =
-  /\?\s*$|\b(?:no|not|nothing|never|none|only|without|if|once|when|would|could|should|may|might|try|please)\b/i
+  /\?\s*$|\b(?:no|not|nothing|never|none|only|without|if|once|when|as soon as|will|sobald|would|could|should|may|might|try|please)\b/i
 const done =
   /\b(?:is|are|was|were|has|have|been|now|done|complete\w*|finished|gone through|all set|successfully|exists?)\b/i
 
@@ -228,6 +229,11 @@ function findObjects(given: string): string[] {
 }
 
 const object_chars_max = 2_000
+
+/** Tells whether a later use made a failure good, or the text gives its reason. */
+function isSettled(failed: ToolUse, later: readonly ToolUse[], said: string): boolean {
+  return isMadeGood(failed, later) || sharesReason(said, failed)
+}
 
 /** Tells whether a later use did what the failed one should have done. */
 function isMadeGood(failed: ToolUse, later: readonly ToolUse[]): boolean {

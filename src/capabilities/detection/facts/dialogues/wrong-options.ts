@@ -145,4 +145,4 @@ function isSpokenOfSince({ before }: CallInDialogue, list: ToolUse, quote: strin
 }
 
 const loosening =
-  /\b(?:pay more|doesn't matter|never mind|after all|anyway|even so|whatever it costs|egal)\b/i
+  /\b(?:pay more|the cheap(?:er|est)?|doesn't matter|never mind|after all|anyway|even so|whatever it costs|egal)\b/i

@@ -19,15 +19,21 @@ export function readRequest(run: TaskRun, step: Step): Request | undefined {
   const at = said.findLastIndex(({ role }) => role === 'user')
   const text = said[at]?.text ?? ''
   if (/[?？]/.test(text) || askingStart.test(text)) return undefined
-  const isConsent = consent.test(text)
+  const isConsent = isConsenting(text)
   const before = isConsent ? said.slice(0, at).findLast(({ step: of }) => of !== null) : undefined
   return { words: toTokenSet(`${text} ${before?.text ?? ''}`), isConsent }
 }
 
 const askingStart =
   /^\W*(?:what|when|where|who|which|how|is|are|was|did|does|has|wann|wo|was|cuándo|quand)\b/i
+
+/** Tells whether a message begins with words of consent. */
+export function isConsenting(text: string): boolean {
+  return consent.test(text)
+}
+
 const consent =
-  /^\W*(?:yes|yep|yeah|ok|okay|sure|please|go|do it|fine|perfect|great|confirm|ja|gern|bitte|oui|sí|si|vale|claro|是|はい)(?![\p{L}\p{N}])/iu
+  /^\W*(?:yes|yep|yeah|ok|okay|sure|please|go|do it|fine|perfect|great|confirm|right|exactly|absolutely|ja|jo|gern|bitte|klar|genau|oui|d'accord|volontiers|sí|si|vale|claro|dale|venga)(?![\p{L}\p{N}])|^\W*(?:是|好|可以|行|はい|お願い)/iu
 
 /**
  * Tells whether a tool takes the claimed action. Its verb and a noun of its name are in the sentence;

@@ -7,11 +7,14 @@ import {
 import type { Message, Step, TaskRun, ToolUse } from '../../reconstruction/index.ts'
 import { callOf } from '../finding-parts.ts'
 import { remember } from '../remember.ts'
-import { isChange } from './claimed-tools.ts'
+import { isChange, isConsenting } from './claimed-tools.ts'
 import { type DeclaredAction, readActions, stemsOf } from './declared-actions.ts'
 import { wordsOfTool } from './tool-words.ts'
 
-/** An action that no call took: its tool, and the claim; undefined if the answer only goes on as if it was done. */
+/**
+ * An action that no call took: its tool; the claim, undefined if the answer only goes on as if it was done;
+ * and whether the claim names it, and the user has just asked for it or agreed to it.
+ */
 export type UntakenAction = { tool: string; claim: DoneClaim | undefined; isNamed: boolean }
 
 /** An answer, its claims, the calls before it, and those of its turn. */
@@ -85,7 +88,6 @@ function findClaimed(
   open: readonly DeclaredAction[],
   { last, offer, words: said }: Exchange,
 ): UntakenAction | undefined {
-  const asked = open.filter((action) => isAbout(action, said))
   const [only, ...others] = open
   // Nothing else can have been offered, and nothing was called since.
   const agreed = others.length === 0 && turn.length === 0 && isOffer(offer) ? only : undefined
@@ -93,17 +95,28 @@ function findClaimed(
   for (const claim of claims) {
     if (isQuestion && claim.form !== 'own') continue
     if (before.some((use) => isOfCall(use, claim))) continue
-    const words = stemsOf(claim.sentence)
-    const isAsked = isOfRequest(claim, said)
-    const named =
-      asked.find(({ own }) => !own.isDisjointFrom(words)) ??
-      asked.find((action) => isAsked && isLike(action, claim, words)) ??
-      open.find(({ own, verbs }) => !own.isDisjointFrom(words) && !verbs.isDisjointFrom(words))
+    const named = findNamed(claim, open, said)
     const action = named ?? agreed
     if (action === undefined || isKnown(before, action, claim)) continue
-    return { tool: action.name, claim, isNamed: named !== undefined }
+    const isDirect = isAbout(action, stemsOf(`${last?.text ?? ''} ${offer}`))
+    return { tool: action.name, claim, isNamed: named !== undefined && isDirect }
   }
   return undefined
+}
+
+/** Finds the action that a claim names: asked for, and by its own words or its verb; or by both. */
+function findNamed(
+  claim: DoneClaim,
+  open: readonly DeclaredAction[],
+  said: ReadonlySet<string>,
+): DeclaredAction | undefined {
+  const words = stemsOf(claim.sentence)
+  const asked = open.filter((action) => isAbout(action, said))
+  return (
+    asked.find(({ own }) => !own.isDisjointFrom(words)) ??
+    (isOfRequest(claim, said) ? asked.find((one) => isLike(one, claim, words)) : undefined) ??
+    open.find(({ own, verbs }) => !own.isDisjointFrom(words) && !verbs.isDisjointFrom(words))
+  )
 }
 
 /** Tells whether a claim is about the agent, about nothing that it names, or about what was asked for. */
@@ -166,7 +179,8 @@ function findImplied(
   if (turn.length > 0 || last === undefined || !isOffer(offer)) return undefined
   const reply = last.text
   if (/[?？]/.test(reply + text) || reply.length > reply_chars_max) return undefined
-  if (declining.test(reply) || putOff.test(text) || mentionsFailure(text)) return undefined
+  if (!isConsenting(reply) || declining.test(reply) || putOff.test(text) || mentionsFailure(text))
+    return undefined
   const words = stemsOf(offer)
   const action = open.find((one) => isAbout(one, words))
   return action && { tool: action.name, claim: undefined, isNamed: false }
