@@ -80,7 +80,7 @@ const forms: readonly { form: DoneClaim['form']; pattern: RegExp; names?: 'nothi
   {
     form: 'state',
     pattern:
-      /^\W*(?:done|erledigt|c'est fait|listo|hecho|sorted)\b|\ball (?:set|done|sorted)\b|\b(?:taken|took) care of\b|^\W*(?:that's|it's|they're) (?:all )?(?:in|on|off|up|sorted)\W*$|\bon (?:its|their|the) way\b|\bunterwegs\b|\ben camino\b|\ben route\b/,
+      /^\W*(?:done|erledigt|c'est fait|listo|hecho|sorted)\b|\ball (?:set|done|sorted)\b|\b(?:taken|took) care of\b|^\W*(?:that's|it's|they're) (?:all )?(?:in|on|off|up|sorted)\W*$|\bon (?:its|their|the) way\b|\b(?:went|gone) out\b|\bunterwegs\b|\ben camino\b|\ben route\b/,
     names: 'nothing',
   },
   {

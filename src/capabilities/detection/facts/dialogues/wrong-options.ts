@@ -15,10 +15,12 @@ const optionsOf = remember(({ result }: ToolUse) => readOptions(result ?? ''))
 
 /** Returns the option that a call chose by an argument, if the argument names only this one. */
 function findChosen(use: ToolUse, options: readonly Option[]): Option | undefined {
-  for (const value of Object.values(argumentsOf(use))) {
+  for (const [key, value] of Object.entries(argumentsOf(use))) {
     if (typeof value !== 'string' && typeof value !== 'number') continue
-    const named = options.filter(({ text }) => mentions(text, String(value)))
-    if (named.length === 1 && String(value).length >= 2) return named[0]
+    const short = `${key}: ${value}`
+    const wanted = String(value).length < 2 ? short : String(value)
+    const named = options.filter(({ text }) => mentions(text, wanted))
+    if (named.length === 1) return named[0]
   }
   return undefined
 }

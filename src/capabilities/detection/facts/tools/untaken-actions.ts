@@ -7,7 +7,7 @@ import {
 import type { Message, Step, TaskRun, ToolUse } from '../../reconstruction/index.ts'
 import { callOf } from '../finding-parts.ts'
 import { remember } from '../remember.ts'
-import { isChange, isConsenting } from './claimed-tools.ts'
+import { isChange, isConsenting, mayHaveDone } from './claimed-tools.ts'
 import { type DeclaredAction, readActions, stemsOf } from './declared-actions.ts'
 import { wordsOfTool } from './tool-words.ts'
 
@@ -30,12 +30,12 @@ export type AnswerAfterCalls = {
  * declared tool was never called. The tools' own words tell what was asked for, in any language.
  */
 export function findUntaken(run: TaskRun, answer: AnswerAfterCalls): UntakenAction | undefined {
-  const { step, before, turn } = answer
+  const { step, before } = answer
   const called = new Set(before.map(({ name }) => name))
   const untried = readActions(callOf(run, step)?.tools ?? noTools).filter(
     ({ name }) => !called.has(name),
   )
-  if (untried.length === 0 || turn.some(isChange)) return undefined
+  if (untried.length === 0) return undefined
   const exchange = readExchange(run, step)
   const open = untried.filter((action) => !isAskedIn(step, action))
   return findClaimed(answer, open, exchange) ?? findImplied(answer, open, exchange)
@@ -88,18 +88,20 @@ function findClaimed(
   open: readonly DeclaredAction[],
   { last, offer, words: said }: Exchange,
 ): UntakenAction | undefined {
+  const hasChanged = turn.some(isChange)
   const [only, ...others] = open
   // Nothing else can have been offered, and nothing was called since.
   const agreed = others.length === 0 && turn.length === 0 && isOffer(offer) ? only : undefined
   const isQuestion = /[?？]/.test(last?.text ?? '')
   for (const claim of claims) {
     if (isQuestion && claim.form !== 'own') continue
+    if (turn.some((use) => mayHaveDone(use, claim, ''))) continue
     if (before.some((use) => isOfCall(use, claim))) continue
     const named = findNamed(claim, open, said)
     const action = named ?? agreed
     if (action === undefined || isKnown(before, action, claim)) continue
     const isDirect = isAbout(action, stemsOf(`${last?.text ?? ''} ${offer}`))
-    return { tool: action.name, claim, isNamed: named !== undefined && isDirect }
+    return { tool: action.name, claim, isNamed: named !== undefined && isDirect && !hasChanged }
   }
   return undefined
 }
@@ -115,8 +117,18 @@ function findNamed(
   return (
     asked.find(({ own }) => !own.isDisjointFrom(words)) ??
     (isOfRequest(claim, said) ? asked.find((one) => isLike(one, claim, words)) : undefined) ??
-    open.find(({ own, verbs }) => !own.isDisjointFrom(words) && !verbs.isDisjointFrom(words))
+    open.find(
+      (one) =>
+        !one.verbs.isDisjointFrom(words) &&
+        (isOwnClaim(one, claim) || !one.own.isDisjointFrom(words)),
+    )
   )
+}
+
+/** Tells whether the agent says of itself what the tool does: “I've put a note on it” for `add_note`. */
+function isOwnClaim({ name }: DeclaredAction, { form, verb }: DoneClaim): boolean {
+  const like = verbsLike(verb)
+  return form === 'own' && verb !== '' && wordsOfTool(name).some((word) => like.has(word))
 }
 
 /** Tells whether a claim is about the agent, about nothing that it names, or about what was asked for. */
