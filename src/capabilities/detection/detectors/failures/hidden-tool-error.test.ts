@@ -132,7 +132,7 @@ test.each([
   ])
 })
 
-test.each([
+test.each<[answer: string, result?: string]>([
   ["It's too late for that: the parcel comes to your door."],
   ['Parcel 551 comes to your door. Shall I try another shop?'],
   [

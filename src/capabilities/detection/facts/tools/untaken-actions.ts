@@ -94,9 +94,7 @@ function findClaimed(
   const agreed = others.length === 0 && turn.length === 0 && isOffer(offer) ? only : undefined
   const isQuestion = /[?？]/.test(last?.text ?? '')
   for (const claim of claims) {
-    if (isQuestion && claim.form !== 'own') continue
-    if (turn.some((use) => mayHaveDone(use, claim, ''))) continue
-    if (before.some((use) => isOfCall(use, claim))) continue
+    if ((isQuestion && claim.form !== 'own') || isTaken(claim, before, turn)) continue
     const named = findNamed(claim, open, said)
     const action = named ?? agreed
     if (action === undefined || isKnown(before, action, claim)) continue
@@ -150,6 +148,19 @@ function isLike(
   const like = verbsLike(verb)
   if (!verbs.isDisjointFrom(words)) return true
   return verb !== '' && wordsOfTool(name).some((word) => like.has(word))
+}
+
+/** Tells whether a call of the turn can be the claimed action, or an earlier one that the claim repeats. */
+function isTaken(claim: DoneClaim, before: readonly ToolUse[], turn: readonly ToolUse[]): boolean {
+  return (
+    before.some((use) => isOfCall(use, claim)) ||
+    turn.some((use) => mayHaveDone(use, claim, '') || hasInArguments(use, claim))
+  )
+}
+
+/** Tells whether the arguments of a change have the verb: `POST /orders/55/cancel`. */
+function hasInArguments(use: ToolUse, { verb }: DoneClaim): boolean {
+  return verb !== '' && isChange(use) && (use.arguments ?? '').toLowerCase().includes(verb)
 }
 
 /** Tells whether a claim can be about what an earlier call changed. */
