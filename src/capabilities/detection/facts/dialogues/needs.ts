@@ -24,7 +24,7 @@ export function isStrict(sentence: string): boolean {
   return strict.test(sentence)
 }
 
-/** Tells whether a sentence asks, prefers or tells of the past: then nothing has to be so. */
+/** Tells whether a sentence is a question, a preference or a report of the past, and so no need. */
 export function isHedged(sentence: string): boolean {
   return hedging.test(sentence)
 }

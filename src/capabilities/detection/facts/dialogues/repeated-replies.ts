@@ -9,7 +9,7 @@ type RepeatedReply = { sentence: string; value: string; said: Message; isComplai
 
 /**
  * Finds a question of an answer whose reply only has values that the user had written before: numbers,
- * addresses and names, whatever they are called and in whatever language the question is.
+ * addresses and names. No list of slots is needed, and the question can be in any language.
  */
 export function findRepeatedReply(
   { messages }: Dialogue,
@@ -80,7 +80,7 @@ const word_chars_min = 4
 
 /** Words that reply to something without saying a value. */
 const remarks = new Set(
-  'please thanks thank sure okay that this with from have said above already told wrote same still bitte danke oben schon gesagt steht merci déjà plus gracias vale favor dije'.split(
+  'please thanks thank sure okay that this with from have said above already wrote same still bitte danke oben schon gesagt steht merci déjà plus gracias vale favor dije'.split(
     ' ',
   ),
 )

@@ -49,7 +49,7 @@ function isRefused(use: ToolUse, isAction: boolean): boolean {
 }
 
 /** Tells whether an object says that its action was not done: `{"sent": false, "reason": …}`, `{"statut": "refusé"}`. */
-export function saysRefused(result: string): boolean {
+function saysRefused(result: string): boolean {
   const object = objectFrom(parsedJson(result.slice(0, result_chars_max)))
   if (object === undefined) return false
   const entries = Object.entries(object)

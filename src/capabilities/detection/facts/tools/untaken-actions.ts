@@ -43,7 +43,7 @@ export function findUntaken(run: TaskRun, answer: AnswerAfterCalls): UntakenActi
 
 const noTools: readonly never[] = []
 
-/** What was said before an answer: the user's last message, and the agent's message that it replies to. */
+/** The messages before an answer: the user's last one, the end of the agent's message before it, and the stems of both. */
 type Exchange = { last: Message | undefined; offer: string; words: ReadonlySet<string> }
 
 function readExchange(run: TaskRun, step: Step): Exchange {

@@ -23,7 +23,7 @@ export function isChained({ amount }: Value, group: Group): boolean {
 type Numbers = {
   amounts: readonly number[]
   counts: readonly number[]
-  /** What a discount, a surcharge or a tax multiplies with. */
+  /** Factors of discounts, surcharges and taxes. */
   shares: readonly number[]
   /** The same for a rate that each of some months adds. */
   rates: readonly number[]
@@ -56,7 +56,7 @@ function distinct(numbers: readonly number[]): number[] {
   return [...new Set(numbers)].filter((n) => n > 0).slice(0, numbers_max)
 }
 
-/** Factors that nobody has to say: both ways, a half, a quarter, the months of a year. */
+/** Factors without a source: both ways, a half, a quarter, the months of a year. */
 const wellKnown = [2, 1 / 2, 4, 1 / 4, 12, 1 / 12]
 
 function isProduct(n: number, { amounts, counts, shares, rates }: Numbers): boolean {
