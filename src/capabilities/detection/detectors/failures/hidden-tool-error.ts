@@ -111,7 +111,7 @@ function findHidden({ text, uses, isEnd }: Summary): Hidden | undefined {
     const isLast = at === uses.length - 1
     // That claim is one of `false_success`.
     if (isUsual && (isLast || natureOfTool(failed.name).isEffect)) continue
-    if (isSettled(failed, uses.slice(at + 1), said)) continue
+    if (isSettled(failed, uses.slice(at + 1), isEnd ? '' : said)) continue
     const hasSucceeded = uses.some((use) => use.name === failed.name && isDone(use))
     const claim = sentences.find((sentence) => saysDone(sentence, { failed, isLast, hasSucceeded }))
     if (claim !== undefined) return { failed, claim }
@@ -230,7 +230,7 @@ function findObjects(given: string): string[] {
 
 const object_chars_max = 2_000
 
-/** Tells whether a later use made a failure good, or the text gives its reason. */
+/** Tells whether a later use made a failure good, or the answer to a person gives its reason. */
 function isSettled(failed: ToolUse, later: readonly ToolUse[], said: string): boolean {
   return isMadeGood(failed, later) || sharesReason(said, failed)
 }
