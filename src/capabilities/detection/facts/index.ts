@@ -89,7 +89,14 @@ export {
   isCompatible,
   readValues,
 } from './statements/values.ts'
-export { isChange, isToolOf, mayHaveDone, readRequest } from './tools/claimed-tools.ts'
+export {
+  isChange,
+  isStated,
+  isToolOf,
+  mayHaveDone,
+  readRequest,
+  says,
+} from './tools/claimed-tools.ts'
 export { findViolation, type Violation } from './tools/declared-schema.ts'
 export { reportOfFailure, sharesReason } from './tools/failure-reports.ts'
 export { findPassedOver } from './tools/hidden-failures.ts'

@@ -17,6 +17,7 @@ import {
   cutText,
   findUntaken,
   isChange,
+  isStated,
   isToolOf,
   mayHaveDone,
   natureOfTool,
@@ -25,6 +26,7 @@ import {
   placesOfUses,
   readRequest,
   remember,
+  says,
   sentencesOf,
   toFailureDraft,
   turnsOf,
@@ -209,38 +211,6 @@ function givesText({ text }: Step, { verb, sentence }: DoneClaim): boolean {
 const makingVerbs = new Set(
   'create make write update change modify add schedule file replace set put extend'.split(' '),
 )
-
-/** Tells whether a tool's result, the history, the system or the user said that it was done. */
-function isStated(run: TaskRun, step: Step, { participle, form, verb }: DoneClaim): boolean {
-  const isOwn = form === 'own'
-  if (verb === '') return false
-  const said = run.messages.filter(
-    (message) =>
-      message.call <= step.call && (message.role !== 'assistant' || message.step === null),
-  )
-  const last = said.findLast(({ role }) => role === 'user')
-  if (!isOwn && (last?.text.includes('?') ?? false)) return true
-  return (
-    said.some(({ text }) => says(text, participle)) ||
-    run.tools.some(
-      ({ result }) => says(result, participle) || (!isOwn && foreignState.test(result ?? '')),
-    )
-  )
-}
-
-function says(text: string | null, participle: string): boolean {
-  const form = new RegExp(`(?<!\\p{L})${oneSpelling(participle)}(?!\\p{L})`, 'iu')
-  return text !== null && form.test(oneSpelling(text))
-}
-
-/** Returns one spelling of “cancelled” and “canceled”. */
-function oneSpelling(text: string): string {
-  return text.replaceAll(/celled/gi, 'celed')
-}
-
-/** States of a thing in a result, in other languages. */
-const foreignState =
-  /"\w*(?:stat(?:e|us|o)|zustand|estado|état)"\s*:\s*"(?:\p{L}*(?:iert|ogen|sandt|ado|ada|ato|ata|é|ée)|gesendet|erledigt|fertig|betaald|geannuleerd|verzonden)"/iu
 
 /** Words of a call: its tool's name and the names of its arguments. */
 function wordsOfUse(use: ToolUse): string[] {

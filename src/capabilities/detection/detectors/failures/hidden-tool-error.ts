@@ -111,7 +111,7 @@ function findHidden({ text, uses, isEnd }: Summary): Hidden | undefined {
     const isLast = at === uses.length - 1
     // That claim is one of `false_success`.
     if (isUsual && (isLast || natureOfTool(failed.name).isEffect)) continue
-    if (isSettled(failed, uses.slice(at + 1), isEnd ? '' : said)) continue
+    if (isSettled(failed, { text: said, uses: uses.slice(at + 1), isEnd })) continue
     const hasSucceeded = uses.some((use) => use.name === failed.name && isDone(use))
     const claim = sentences.find((sentence) => saysDone(sentence, { failed, isLast, hasSucceeded }))
     if (claim !== undefined) return { failed, claim }
@@ -231,8 +231,8 @@ function findObjects(given: string): string[] {
 const object_chars_max = 2_000
 
 /** Tells whether a later use made a failure good, or the answer to a person gives its reason. */
-function isSettled(failed: ToolUse, later: readonly ToolUse[], said: string): boolean {
-  return isMadeGood(failed, later) || sharesReason(said, failed)
+function isSettled(failed: ToolUse, { text, uses, isEnd }: Summary): boolean {
+  return isMadeGood(failed, uses) || (!isEnd && sharesReason(text, failed))
 }
 
 /** Tells whether a later use did what the failed one should have done. */

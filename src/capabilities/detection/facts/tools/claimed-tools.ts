@@ -114,3 +114,36 @@ export function isChange(use: ToolUse): boolean {
   const { isEffect, isShell, isEnd } = natureOfTool(use.name)
   return isEffect || isShell || isEnd || effectOfTool(use) === 'changes'
 }
+
+/** Tells whether a tool's result, the history, the system or the user said that it was done. */
+export function isStated(run: TaskRun, step: Step, { participle, form, verb }: DoneClaim): boolean {
+  const isOwn = form === 'own'
+  if (verb === '') return false
+  const said = run.messages.filter(
+    (message) =>
+      message.call <= step.call && (message.role !== 'assistant' || message.step === null),
+  )
+  const last = said.findLast(({ role }) => role === 'user')
+  if (!isOwn && (last?.text.includes('?') ?? false)) return true
+  return (
+    said.some(({ text }) => says(text, participle)) ||
+    run.tools.some(
+      ({ result }) => says(result, participle) || (!isOwn && foreignState.test(result ?? '')),
+    )
+  )
+}
+
+/** Tells whether a text has a participle, in either spelling. */
+export function says(text: string | null, participle: string): boolean {
+  const form = new RegExp(`(?<!\\p{L})${oneSpelling(participle)}(?!\\p{L})`, 'iu')
+  return text !== null && form.test(oneSpelling(text))
+}
+
+/** Returns one spelling of “cancelled” and “canceled”. */
+function oneSpelling(text: string): string {
+  return text.replaceAll(/celled/gi, 'celed')
+}
+
+/** States of a thing in a result, in other languages. */
+const foreignState =
+  /"\w*(?:stat(?:e|us|o)|zustand|estado|état)"\s*:\s*"(?:\p{L}*(?:iert|ogen|sandt|ado|ada|ato|ata|é|ée)|gesendet|erledigt|fertig|betaald|geannuleerd|verzonden)"/iu
