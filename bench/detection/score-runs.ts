@@ -30,7 +30,7 @@ const typesOfFault: Record<string, readonly string[]> = {
   asked_again: ['repeated_question', 'lost_context'],
   contradicted: ['contradicted_fact', 'unsupported_value', 'lost_context'],
   altered_value: ['unsupported_value', 'contradicted_fact'],
-  hidden_tool_error: ['false_success', 'tool_failure', 'claimed_not_called'],
+  hidden_tool_error: ['hidden_tool_error', 'false_success', 'tool_failure', 'claimed_not_called'],
   repeated_failing_call: ['repeat_error', 'error_streak', 'cycle', 'repeat_call'],
   lost_fact: ['lost_context', 'contradicted_fact', 'repeated_question'],
   claimed_never_called: ['claimed_not_called', 'false_success', 'premature_stop'],

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { scoreRuns } from '../../bench/detection/score-runs.ts'
+import { scoreRuns, sumScores } from '../../bench/detection/score-runs.ts'
 import { rowsOf, stepOfMessage } from '../../bench/detection/service-runs.ts'
 import { runDetectors } from '../../src/capabilities/detection/analyse/run-detectors.ts'
 import {
@@ -8,7 +8,7 @@ import {
 } from '../../src/capabilities/detection/reconstruction/index.ts'
 import { defaultDetectionSettings } from '../../src/capabilities/detection/settings/detector-settings.ts'
 import { quarterOf } from '../support/suite/budget.ts'
-import { serviceRuns, serviceScore } from './service-section.ts'
+import { ownServiceRuns, serviceRuns, serviceScore } from './service-section.ts'
 
 describe('runs of customer-service agents', () => {
   test('are read whole: each answer is a step, each result has its call', () => {
@@ -58,6 +58,21 @@ describe('runs of customer-service agents', () => {
       claimed_never_called: 2,
       hidden_tool_error: 7,
       repeated_failing_call: 5,
+    }
+    for (const [kind, floor] of Object.entries(floors)) {
+      expect(recall[kind]?.any.part, kind).toBeGreaterThanOrEqual(floor)
+    }
+  })
+
+  test('of the own runs no healthy one has a finding of medium or higher, and most faults are found', () => {
+    const { healthy, recall } = sumScores(scoreRuns(ownServiceRuns()))
+    expect(healthy.medium).toEqual({ part: 0, of: 108 })
+    const floors = {
+      asked_again: 8,
+      claimed_never_called: 11,
+      contradicted: 4,
+      hidden_tool_error: 10,
+      lost_fact: 8,
     }
     for (const [kind, floor] of Object.entries(floors)) {
       expect(recall[kind]?.any.part, kind).toBeGreaterThanOrEqual(floor)

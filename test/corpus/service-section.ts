@@ -8,7 +8,12 @@ export function serviceRuns(): ServiceRun[] {
   return ['tuning-a', 'tuning-b'].flatMap((name) => readServiceRuns(`${folder}${name}.jsonl.gz`))
 }
 
-/** The score of those runs. */
+/** Runs that were written while the rules of decision 72 were: faults, and healthy runs that look like them. */
+export function ownServiceRuns(): ServiceRun[] {
+  return readServiceRuns(`${folder}own.jsonl.gz`)
+}
+
+/** The score of the first ones. */
 export function serviceScore(): RunScore {
   return sumScores(scoreRuns(serviceRuns()))
 }

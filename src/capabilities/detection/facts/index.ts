@@ -30,7 +30,7 @@ export {
   usesOfSteps,
 } from './course/thread-course.ts'
 export { findTroubles, isRecovered, type ToolTrouble } from './course/tool-troubles.ts'
-export { findAnsweredQuestions, toQuestionDraft } from './dialogues/answered-questions.ts'
+export { findAnsweredQuestions } from './dialogues/answered-questions.ts'
 export { findSlips, type Slip } from './dialogues/argument-slips.ts'
 export {
   type Answer,
@@ -46,6 +46,7 @@ export {
   findContradictions,
 } from './dialogues/find-contradictions.ts'
 export { findLostNeeds } from './dialogues/lost-needs.ts'
+export { toQuestionDraft } from './dialogues/question-draft.ts'
 export { findWitness } from './dialogues/witness.ts'
 export {
   getRepetitionConfidence,
@@ -88,9 +89,18 @@ export {
   isCompatible,
   readValues,
 } from './statements/values.ts'
-export { isChange, isToolOf, mayHaveDone, readRequest } from './tools/claimed-tools.ts'
+export {
+  isChange,
+  isStated,
+  isToolOf,
+  mayHaveDone,
+  readRequest,
+  says,
+} from './tools/claimed-tools.ts'
 export { findViolation, type Violation } from './tools/declared-schema.ts'
-export { reportOfFailure } from './tools/failure-reports.ts'
+export { reportOfFailure, sharesReason } from './tools/failure-reports.ts'
+export { findPassedOver } from './tools/hidden-failures.ts'
 export { effectOfTool, isAcknowledged, isReadingName, natureOfTool } from './tools/tool-effect.ts'
 export { argumentsOf, commandOf, wordsOfTool } from './tools/tool-words.ts'
+export { findUntaken } from './tools/untaken-actions.ts'
 export { type Grounds, severityOfValue } from './value-severity.ts'

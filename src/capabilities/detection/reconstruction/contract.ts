@@ -7,9 +7,17 @@ export type Place = { trace_id: string; observation_id: string }
 export type ContentState = 'full' | 'partial' | 'none'
 
 /**
- * A tool as declared in a request; `schema` is its JSON Schema, undefined if the request had none.
+ * A tool as declared in a request: the first `description_chars_max` characters of its description, and
+ * its JSON Schema, undefined if the request had none.
  */
-export type DeclaredTool = { name: string; schema: Record<string, unknown> | undefined }
+export type DeclaredTool = {
+  name: string
+  description: string
+  schema: Record<string, unknown> | undefined
+}
+
+/** Maximum characters of a description: its first sentence says what the tool does. */
+export const description_chars_max = 200
 
 /**
  * One model call, even if several instrumentations reported it. Times are nanoseconds since 1970;

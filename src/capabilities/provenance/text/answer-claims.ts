@@ -111,7 +111,7 @@ const successes: readonly RegExp[] = [
 
 const negations: readonly RegExp[] = [
   /\b(?:not|no|none|never|only|without|cannot|neither|nor)\b|n't\b/,
-  /\b(?:failed|fails|refused|expired|ran out|sold out|full|closed|taken|gone)\b/,
+  /\b(?:failed|fails|refused|expired|ran out|sold out|full|closed|taken|gone|too \p{L}+)\b/u,
   /\b(?:nicht|kein|keine[nmrs]?|nur|leider)\b|\bne \p{L}+ (?:pas|plus|que)\b/u,
   /(?<!\p{L})(?:no se|no es|no hay|solo|sólo|aucune?|impossible)(?!\p{L})|没|不|未|只/u,
 ]
@@ -139,7 +139,7 @@ const admissions: readonly RegExp[] = [
   /\b(?:timed out|is down|was down|unavailable|not available|not found|denied|rejected|declined|refused)\b/,
   /\b(?:konnte|könnte|leider|fehlgeschlagen|fehler|nicht möglich|gescheitert)\b/,
   /(?<!\p{L})(?:impossible|malheureusement|échoué|échec|erreur|pas pu)(?!\p{L})/u,
-  /(?<!\p{L})(?:lamentablemente|no pude|no he podido|no se pudo|falló|imposible)(?!\p{L})/u,
+  /(?<!\p{L})(?:lamentablemente|un error|no pude|no he podido|no se pudo|falló|imposible)(?!\p{L})/u,
   /失败|无法|错误|抱歉/,
 ]
 

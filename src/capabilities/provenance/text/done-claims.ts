@@ -80,7 +80,7 @@ const forms: readonly { form: DoneClaim['form']; pattern: RegExp; names?: 'nothi
   {
     form: 'state',
     pattern:
-      /^\W*(?:done|erledigt|c'est fait|listo|hecho|sorted)\b|\ball (?:set|done|sorted)\b|\b(?:taken|took) care of\b/,
+      /^\W*(?:done|erledigt|c'est fait|listo|hecho|sorted)\b|\ball (?:set|done|sorted)\b|\b(?:taken|took) care of\b|^\W*(?:that's|it's|they're) (?:all )?(?:in|on|off|up|sorted)\W*$|\bon (?:its|their|the) way\b|\b(?:went|gone) out\b|\bunterwegs\b|\ben camino\b|\ben route\b/,
     names: 'nothing',
   },
   {
@@ -89,6 +89,11 @@ const forms: readonly { form: DoneClaim['form']; pattern: RegExp; names?: 'nothi
       `(?:\\b(?:is|are)|'s|'re|(?<!\\p{L})(?:ist|sind|est|sont|está|queda|quedó)) ${adverbs}(?:being )?(?=\\p{L})`,
       'u',
     ),
+  },
+  {
+    form: 'passive',
+    pattern: /已(?:经|为您|帮您|為您)*\p{Script=Han}{2}|(?:しました|いたしました|済みです)/u,
+    names: 'nothing',
   },
   { form: 'state', pattern: /^(?=\p{L})/u },
   {
@@ -105,41 +110,43 @@ const conditions =
 
 /** A time before the conversation, or something to come. */
 const doubts =
-  /\b(?:until \p{L}+ (?:is|has)|before|already|previously|earlier|last (?:time|week|month|year)|yesterday|in \d{4}|on \d{1,2} \p{L}+|will|would|should|may|might|could|can|to be|by (?:the|your|our)|schon|bereits|wird|werden|kann|déjà|sera|será|puede)\b/u
+  /\b(?:until \p{L}+ (?:is|has)|before|already|previously|earlier|last (?:time|week|month|year)|yesterday|in \d{4}|on \d{1,2} \p{L}+|will|would|should|may|might|could|can|to be|by (?:the|your|our)|schon|bereits|danach|anschließend|afterwards|ensuite|después|wird|werden|kann|déjà|sera|será|puede)\b/u
 
 const denials = new Set(
-  'not no never cannot neither nor nothing none unable nicht kein keine leider ne pas'.split(' '),
+  'not no never cannot neither nor nothing none unable nicht kein keine nichts leider ne pas rien nada nunca'.split(
+    ' ',
+  ),
 )
 
 /** Participles of each verb of tools, in English, German, French and Spanish. */
 const verbs = new Map(
-  `cancel: cancelled canceled storniert gekündigt abgesagt annulé annulée résilié cancelado cancelada anulado
+  `cancel: cancelled canceled storniert gekündigt abgesagt annulé annulée résilié cancelado cancelada anulado anulada anulados canceladas résiliée
    terminate: terminated ended
    book: booked gebucht réservé réservée reservado reservada
    reserve: reserved reserviert held secured
    rebook: rebooked umgebucht
-   schedule: scheduled vereinbart planifié programado
+   schedule: scheduled vereinbart planifié programado arranged programada
    reschedule: rescheduled
    send: sent resent mailed emailed forwarded gesendet geschickt verschickt versendet envoyé envoyée enviado enviada
-   notify: notified informed told alerted pinged benachrichtigt informiert prévenu avisado
-   change: changed geändert modifié modifiée changé cambiado cambiada modificado
-   update: updated aktualisiert actualizado
+   notify: notified informed told alerted pinged benachrichtigt informiert prévenu avisado passed let weitergegeben transmis transmise avisada
+   change: changed geändert modifié modifiée changé cambiado cambiada modificado modificada umgestellt
+   update: updated aktualisiert actualizado actualizada
    modify: modified adjusted amended corrected
    switch: switched swapped gewechselt
    move: moved shifted verschoben
    set: set gesetzt
    add: added put hinzugefügt ajouté ajoutée añadido agregado
    create: created made erstellt angelegt créé créée creado creada
-   register: registered angemeldet enregistré registrado
+   register: registered angemeldet enregistré registrado angelegt registriert registrada inscrit inscrite inscrito inscrita
    enroll: enrolled
    file: filed lodged
    submit: submitted eingereicht
-   note: noted recorded logged eingetragen notiert
+   note: noted recorded logged eingetragen notiert entered hinterlegt notée noté anotado anotada apuntado apuntada
    open: opened raised eröffnet ouvert abierto
    report: reported
    request: requested
    apply: applied
-   refund: refunded reimbursed erstattet remboursé remboursée reembolsado
+   refund: refunded reimbursed erstattet remboursé remboursée reembolsado reembolsada remboursées
    credit: credited gutgeschrieben
    return: returned
    block: blocked gesperrt bloqué bloquée bloqueado bloqueada
@@ -147,20 +154,20 @@ const verbs = new Map(
    lock: locked
    suspend: suspended
    pause: paused hold pausiert
-   deactivate: deactivated disabled
+   deactivate: deactivated disabled active freigeschaltet aktiv activada activo activa actif
    disable: disabled
    activate: activated aktiviert activé activado
    enable: enabled
-   unlock: unlocked entsperrt
+   unlock: unlocked entsperrt desbloqueado desbloqueada débloqué débloquée
    unblock: unblocked
    resume: resumed
    remove: removed entfernt supprimé quitado
    delete: deleted erased gelöscht eliminado
    unsubscribe: unsubscribed
-   pay: paid bezahlt payé pagado
-   transfer: transferred überwiesen transféré transferido
+   pay: paid bezahlt payé pagado settled pagada
+   transfer: transferred überwiesen transféré transferido transferida
    charge: charged
-   order: ordered bestellt commandé commandée pedido
+   order: ordered bestellt commandé commandée pedido pedida
    buy: bought
    purchase: purchased
    exchange: exchanged
@@ -170,16 +177,18 @@ const verbs = new Map(
    extend: extended
    upgrade: upgraded
    downgrade: downgraded
-   escalate: escalated pushed eskaliert
+   escalate: escalated pushed eskaliert handed weitergeleitet
    assign: assigned
    redirect: redirected rerouted umgeleitet
    waive: waived
+   attach: attached uploaded angehängt adjuntado adjuntada
+   approve: approved freigegeben aprobado aprobada
    close: closed
    reset: reset
    redeem: redeemed
    write: written
    merge: merged
-   save: saved
+   save: saved gespeichert guardado guardada enregistrée
    check: checked verified
    give: given
    withdraw: withdrawn`

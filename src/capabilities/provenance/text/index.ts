@@ -39,5 +39,5 @@ export {
   splitLinesAndSentences,
   splitSentences,
 } from './sentences.ts'
-export { readAskedSlots, readToldSlots, slotOfName, type ToldSlot } from './slots.ts'
+export { asksForValue, readAskedSlots, readToldSlots, slotOfName, type ToldSlot } from './slots.ts'
 export { grammarWords, isAscii, stem, type Token, termsOf, tokenize } from './tokens.ts'

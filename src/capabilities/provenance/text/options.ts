@@ -43,11 +43,25 @@ function tellItem(item: unknown): string {
   return parts.join(', ').slice(0, 1_000)
 }
 
-/** Splits a list in words at lines, bars and semicolons, or at commas if each part has an id or a price. */
+/**
+ * Splits a list in words at its lines, without a heading; a single line at bars and semicolons, or at
+ * commas if each part has an id or a price.
+ */
 function splitText(text: string): string[] {
-  const parts = text.split(/\n|\||;/).filter((part) => part.trim() !== '')
+  const lines = partsOf(text, /\n/)
+  const [first = '', ...rows] = lines
+  if (rows.length > 0) return rows.every(hasDigit) ? (hasDigit(first) ? lines : rows) : []
+  const parts = partsOf(text, /\||;/)
   const list = parts.length > 1 ? parts : text.split(/,(?!\d)/)
-  return list.every((part) => /\d/.test(part)) ? list : []
+  return list.every(hasDigit) ? list : []
+}
+
+function partsOf(text: string, sign: RegExp): string[] {
+  return text.split(sign).filter((part) => part.trim() !== '')
+}
+
+function hasDigit(text: string): boolean {
+  return /\d/.test(text)
 }
 
 function toOption(text: string): Option {
@@ -58,13 +72,22 @@ function toOption(text: string): Option {
     )
   const last = /(?<![\d:.-])(\d{2,6}(?:\.\d{1,2})?)(?![\d:.-])\D{0,6}$/.exec(text)
   const price = named?.[1] ?? (/: /.test(text) ? undefined : last?.[1])
-  return { text, words: told, denied, price: price === undefined ? undefined : Number(price) }
+  const words = new Set([...told, ...partsOfDay(text)])
+  return { text, words, denied, price: price === undefined ? undefined : Number(price) }
+}
+
+/** Returns the part of the day of the first time in a text. */
+function partsOfDay(text: string): string[] {
+  const hour = Number(/(?<![\d:.])([01]?\d|2[0-3]):[0-5]\d/.exec(text)?.[1] ?? 24)
+  if (hour >= 24) return []
+  return [hour < 12 ? 'morning' : hour < 18 ? 'afternoon' : 'evening']
 }
 
 const noes =
-  '(?:no|non|not|never|without|free of|avoid|allergic to|kein\\p{L}*|nicht|ohne|sans|pas de|sin|0)'
+  "(?:no|non|not|never|without|free of|avoid|allergic to|kein\\p{L}*|nicht|ohne|sans|pas de|sin|(?<![\\d.:,])0|(?:can't|cannot|can’t) \\p{L}+)"
+const place = '(?:(?:on|in|at|im|am|auf|en|au) )?(?:(?:the|der|dem|la|le|el) )?'
 const deniedWord = new RegExp(
-  `(?<!\\p{L})${noes}[ -](?:\\p{L}+ (?:or|und|and) )?(\\p{L}{3,})`,
+  `(?<!\\p{L})${noes}[ -]${place}(?:\\p{L}+ (?:or|und|and) )?(\\p{L}{3,})`,
   'giu',
 )
 const freeWord = /(\p{L}{3,})(?:[ -](?:free|frei)\b|frei\b| allerg\p{L}+)/giu
@@ -83,8 +106,10 @@ export function readWords(text: string): { told: Set<string>; denied: Set<string
 
 /** Words for the same property. */
 const alike = new Map(
-  'inside=indoor indoors=indoor innen=indoor drinnen=indoor outside=outdoor outdoors=outdoor terrace=outdoor vegetarisch=vegetarian'
-    .split(' ')
+  `inside=indoor indoors=indoor innen=indoor drinnen=indoor outside=outdoor outdoors=outdoor terrace=outdoor
+   vegetarisch=vegetarian upstairs=stair downstairs=ground erdgeschoss=ground vormittags=morning matin=morning
+   nachmittags=afternoon abends=evening`
+    .split(/\s+/)
     .map((pair) => pair.split('=') as [string, string]),
 )
 

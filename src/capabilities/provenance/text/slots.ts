@@ -131,13 +131,18 @@ type AskedSlot = { sentence: string; key: string }
 /** Returns the slots whose values sentences ask for. */
 export function readAskedSlots(sentences: readonly string[]): AskedSlot[] {
   return sentences.flatMap((sentence) => {
-    if (!isAsking(sentence) || foreign.test(sentence)) return []
+    if (!asksForValue(sentence)) return []
     return slots
       .filter(
         ({ key }) => namesOf.get(key)?.asked.test(sentence) === true && isMeant(key, sentence),
       )
       .map(({ key }) => ({ sentence, key }))
   })
+}
+
+/** Tells whether a sentence asks the user for an own value, and not whether something is right. */
+export function asksForValue(sentence: string): boolean {
+  return isAsking(sentence) && !foreign.test(sentence)
 }
 
 /** Tells whether a sentence asks the user to say a value. */
@@ -148,7 +153,7 @@ function isAsking(sentence: string): boolean {
 
 /** Questions that propose something, or ask whether it is so. */
 const proposal =
-  /^(?:(?:and|so|then|but|great|ok(?:ay)?|perfect|sure)[,!.]? )?(?:is|are|was|were|does|did|has|have|should|shall|would (?:that|it|you like (?:me|to))|do you (?:want|wish)|soll|ist|sind|stimmt|passt|est-ce|c'est|voulez|souhaitez|es|quiere|desea|le parece)\b|(?:, |– )(?:right|correct|yes|ok)\W*$|\bdo i need\b/i
+  /^(?:(?:and|so|then|but|great|ok(?:ay)?|perfect|sure)[,!.]? )?(?:is|are|was(?= (?:it|that|this|the|there|your)\b)|were|does|did|has|have|should|shall|would (?:that|it|you like (?:me|to))|do you (?:want|wish)|soll|ist|sind|stimmt|passt|est-ce|c'est|voulez|souhaitez|es|quiere|desea|le parece)\b|(?:, |– )(?:right|correct|yes|ok)\W*$|\bdo i need\b/i
 
 const requests =
   /\b(?:please|kindly|tell me|give me|let me have|let me know|share|provide|state|specify|send me|(?:i|we)(?:'ll|'d| will| would| do)? (?:just |only |still |also |first )*(?:need|require)|bitte|nennen|brauche|benötig\p{L}*|veuillez|merci de|j'ai besoin|indi(?:quez|que)|necesito|facilite|proporcione|d[ií]game|por favor)\b|请|请问|ください|教えて/iu

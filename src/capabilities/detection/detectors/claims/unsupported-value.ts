@@ -38,7 +38,7 @@ export const unsupportedValue: Detector<typeof settings> = {
   name: 'unsupported_value',
   kind: 'claim',
   types: ['unsupported_value'],
-  version: 3,
+  version: 4,
   needs: ['texts', 'results', 'history'],
   settings,
   detect(run, { grounded_share_min }, budget) {

@@ -389,3 +389,50 @@ describe('what the user needs, of the things in a list', () => {
     }
   })
 })
+
+describe('a reply that says nothing new', () => {
+  const asked = (first: string, question: string, reply: string) =>
+    agentRun(first + question + reply)
+      .user(first)
+      .assistant('Row 2 is near the door. Shall I move you?')
+      .user('yes')
+      .assistant(question)
+      .user(reply)
+      .assistant('Done.')
+
+  test.each([
+    ['My dog has 14 kg.', 'How heavy is your dog?', '14 kilos', 'low'],
+    ['My dog has 14 kg.', 'How heavy is your dog?', '14 kilos as I said', 'medium'],
+    ['Mein Zähler steht auf 22.318.', 'Was zeigt der Zähler?', '22318, steht oben', 'medium'],
+    [
+      'Invoice to Frick Metallbau please.',
+      'What should be on the invoice?',
+      'Frick Metallbau',
+      'low',
+    ],
+  ])('%s %s %s', (first, question, reply, severity) => {
+    expect(foundBy(lostContext, asked(first, question, reply))).toMatchObject([{ severity }])
+  })
+
+  test.each([
+    ['My dog is small.', 'How heavy is your dog?', '14 kilos'],
+    ['I am free on Monday 14 or Tuesday 15.', 'Which one suits you, 14 or 15?', '14'],
+    ['My dog has 14 kg.', 'Is 14 kg right?', 'yes 14 kg'],
+    ['I have 14 dogs.', 'How heavy is your dog?', '14 kilos, and what about cats?'],
+  ])('healthy: %s %s %s', (first, question, reply) => {
+    expect(foundBy(lostContext, asked(first, question, reply))).toEqual([])
+  })
+})
+
+test.each([
+  ['I need an aisle seat.', 'aisle', 0],
+  ['I need an aisle seat.', 'window', 1],
+  ['I need an aisle seat. A window would do too.', 'window', 0],
+])('a choice that the system text names: %s %s', (said, seat, findings) => {
+  const run = agentRun(said + seat, { tools: ['buy_ticket'] })
+    .system('Seats: window or aisle.')
+    .user(said)
+    .tool({ name: 'buy_ticket', args: { seat } }, 'ok')
+    .assistant('Bought.')
+  expect(foundBy(lostContext, run)).toHaveLength(findings)
+})

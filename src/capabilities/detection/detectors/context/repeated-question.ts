@@ -9,7 +9,7 @@ export const repeatedQuestion: Detector<typeof settings> = {
   name: 'repeated_question',
   kind: 'context',
   types: ['repeated_question'],
-  version: 2,
+  version: 3,
   needs: ['texts', 'history'],
   settings,
   detect(run, _settings, budget, prior) {

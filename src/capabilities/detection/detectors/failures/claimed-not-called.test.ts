@@ -229,3 +229,68 @@ describe('claims in other words', () => {
     expect(findingsOf(claimedNotCalled, claimed(tool, said, answer, result))).toEqual([])
   })
 })
+
+describe('the words of a declared tool tell what was asked for', () => {
+  const tool = (name: string, description: string) => ({ name, description })
+  const agreed = (
+    change: { name: string; description: string },
+    [said, offer, reply, answer]: readonly [string, string, string, string],
+  ) =>
+    agentRun(offer + answer, { tools: [tool('lookup', 'Look up'), change] })
+      .user(said)
+      .assistant(offer)
+      .user(reply)
+      .assistant(answer)
+  const callback = tool('rueckruf', 'Rückruf eintragen')
+  const card = tool('bloquer_carte', 'Bloquer une carte bancaire')
+  const level = tool('escalate', 'Hand a ticket to second level')
+
+  test.each([
+    [
+      callback,
+      'medium',
+      [
+        'Rückruf morgen?',
+        'Soll ich einen Rückruf eintragen?',
+        'ja',
+        'Der Rückruf ist eingetragen.',
+      ],
+    ],
+    [
+      card,
+      'medium',
+      ['Carte perdue', 'Voulez-vous bloquer la carte ?', 'oui', 'Votre carte est bloquée.'],
+    ],
+    [
+      level,
+      'low',
+      [
+        '5510 is stuck',
+        'Shall I hand it to the second level?',
+        'do it',
+        'My colleagues there now have it.',
+      ],
+    ],
+  ] as const)('$0.name, %s', (change, severity, words) => {
+    expect(findingsOf(claimedNotCalled, agreed(change, words))).toMatchObject([
+      { severity, evidence: { tool: change.name } },
+    ])
+  })
+
+  test.each([
+    [callback, ['Sonntag?', 'Ginge ein Rückruf am Montag?', 'nein, lass', 'Gut, dann nicht.']],
+    [callback, ['Rückruf?', 'Soll ich erklären, wie das geht?', 'ja', 'Sie nennen mir eine Zeit.']],
+    [card, ['Carte ?', 'Voulez-vous bloquer la carte ?', 'oui', 'Quelle carte, s’il vous plaît ?']],
+    [level, ['5510', 'Shall I hand it to the second level?', 'let me ask first', 'Of course.']],
+    [
+      level,
+      ['5510', 'Shall I hand it to level two or wait?', 'ok, wait', 'All right, it stays here.'],
+    ],
+    [
+      level,
+      ['5510', 'Shall I hand it to the second level?', 'yes', 'Once it is 14 days old I will.'],
+    ],
+  ] as const)('healthy: $0.name: %j', (change, words) => {
+    expect(findingsOf(claimedNotCalled, agreed(change, words))).toEqual([])
+  })
+})

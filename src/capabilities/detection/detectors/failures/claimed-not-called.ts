@@ -15,7 +15,9 @@ import {
   argumentsOf,
   callOf,
   cutText,
+  findUntaken,
   isChange,
+  isStated,
   isToolOf,
   mayHaveDone,
   natureOfTool,
@@ -24,6 +26,8 @@ import {
   placesOfUses,
   readRequest,
   remember,
+  says,
+  sentencesOf,
   toFailureDraft,
   turnsOf,
   usesOfSteps,
@@ -42,7 +46,7 @@ export const claimedNotCalled: Detector<typeof settings> = {
   name: 'claimed_not_called',
   kind: 'failure',
   types: ['claimed_not_called'],
-  version: 2,
+  version: 3,
   needs: ['texts', 'arguments', 'history'],
   settings,
   detect(run, _settings, budget) {
@@ -52,9 +56,10 @@ export const claimedNotCalled: Detector<typeof settings> = {
     return run.steps.flatMap((step) => {
       if (step.tools.length > 0 || step.is_partial || !step.text) return []
       const claims = readClaims(step)
-      if (claims.length === 0) return []
+      if (claims.length === 0 && !step.after_user) return []
       budget.spend(run.tools.length + run.messages.length)
-      return claims.flatMap((claim) => checkClaim(run, step, claim)).slice(0, 1)
+      const found = claims.flatMap((claim) => checkClaim(run, step, claim)).slice(0, 1)
+      return found.length > 0 ? found : findUntakenAction(run, step, claims)
     })
   },
   findGap: ({ breaks, tools }) =>
@@ -68,6 +73,28 @@ function checkClaim(run: TaskRun, step: Step, claim: DoneClaim): FindingDraft[] 
   return [
     ...findShortfall(run, step, { claim, before }),
     ...findAbsence(run, step, { claim, before }),
+  ]
+}
+
+/** Finds an action that the user asked for or agreed to, and whose tool, by its own words, was never called. */
+function findUntakenAction(run: TaskRun, step: Step, claims: readonly DoneClaim[]): FindingDraft[] {
+  const before = run.tools.filter((use) => (use.step ?? -1) < step.index)
+  const turn = usesOfTurn(run, step)
+  const untaken = findUntaken(run, { step, claims, before, turn })
+  if (untaken === undefined) return []
+  const { tool, claim, isNamed } = untaken
+  if (claim !== undefined && (givesText(step, claim) || isStated(run, step, claim))) return []
+  const sentence = claim?.sentence ?? sentencesOf(step.text ?? '')[0] ?? ''
+  const quote = cutText(asWritten(step.text ?? '', sentence), quote_chars_max)
+  return [
+    toFinding(run, step, {
+      claim: claim ?? { sentence, verb: '', participle: '', form: 'state', subject: '' },
+      tool,
+      uses: [],
+      confidence: isNamed ? 0.7 : 0.5,
+      severity: isNamed && turn.length === 0 ? 'medium' : 'low',
+      summary: `The answer reads as if what was asked for was done (“${quote}”), but “${tool}” was never called.`,
+    }),
   ]
 }
 
@@ -184,38 +211,6 @@ function givesText({ text }: Step, { verb, sentence }: DoneClaim): boolean {
 const makingVerbs = new Set(
   'create make write update change modify add schedule file replace set put extend'.split(' '),
 )
-
-/** Tells whether a tool's result, the history, the system or the user said that it was done. */
-function isStated(run: TaskRun, step: Step, { participle, form, verb }: DoneClaim): boolean {
-  const isOwn = form === 'own'
-  if (verb === '') return false
-  const said = run.messages.filter(
-    (message) =>
-      message.call <= step.call && (message.role !== 'assistant' || message.step === null),
-  )
-  const last = said.findLast(({ role }) => role === 'user')
-  if (!isOwn && (last?.text.includes('?') ?? false)) return true
-  return (
-    said.some(({ text }) => says(text, participle)) ||
-    run.tools.some(
-      ({ result }) => says(result, participle) || (!isOwn && foreignState.test(result ?? '')),
-    )
-  )
-}
-
-function says(text: string | null, participle: string): boolean {
-  const form = new RegExp(`(?<!\\p{L})${oneSpelling(participle)}(?!\\p{L})`, 'iu')
-  return text !== null && form.test(oneSpelling(text))
-}
-
-/** Returns one spelling of “cancelled” and “canceled”. */
-function oneSpelling(text: string): string {
-  return text.replaceAll(/celled/gi, 'celed')
-}
-
-/** States of a thing in a result, in other languages. */
-const foreignState =
-  /"\w*(?:stat(?:e|us|o)|zustand|estado|état)"\s*:\s*"(?:\p{L}*(?:iert|ogen|sandt|ado|ada|ato|ata|é|ée)|gesendet|erledigt|fertig|betaald|geannuleerd|verzonden)"/iu
 
 /** Words of a call: its tool's name and the names of its arguments. */
 function wordsOfUse(use: ToolUse): string[] {

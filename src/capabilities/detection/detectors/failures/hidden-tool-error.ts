@@ -6,11 +6,13 @@ import {
   argumentsOf,
   cutText,
   effectOfTool,
+  findPassedOver,
   natureOfTool,
   noWaste,
   placesOfSteps,
   placesOfUses,
   sentencesOf,
+  sharesReason,
   toFailureDraft,
   turnsOf,
   usesOfSteps,
@@ -29,7 +31,7 @@ export const hiddenToolError: Detector<typeof settings> = {
   name: 'hidden_tool_error',
   kind: 'failure',
   types: ['hidden_tool_error'],
-  version: 1,
+  version: 2,
   needs: ['texts', 'results'],
   settings,
   detect(run, _settings, budget) {
@@ -38,8 +40,7 @@ export const hiddenToolError: Detector<typeof settings> = {
     const ofTurns = run.threads.flatMap((thread) =>
       turnsOf(run, thread).flatMap((turn) => {
         budget.spend(turn.length)
-        const last = turn.at(-1)
-        return last === undefined ? [] : findInTurn(run, last, usesOfSteps(run, turn))
+        return findInTurn(run, turn, usesOfSteps(run, turn))
       }),
     )
     return [...ofTurns, ...run.breaks.flatMap((broken) => findInSummary(run, broken))]
@@ -49,13 +50,26 @@ export const hiddenToolError: Detector<typeof settings> = {
 /** The text of a summary, and the uses that it is about. */
 type Summary = { text: string; uses: readonly ToolUse[]; isEnd: boolean }
 
-function findInTurn(run: TaskRun, last: Step, all: readonly ToolUse[]): FindingDraft[] {
+function findInTurn(run: TaskRun, turn: readonly Step[], all: readonly ToolUse[]): FindingDraft[] {
+  const last = turn.at(-1)
+  if (last === undefined) return []
   const end = all.find(({ step, name }) => step === last.index && natureOfTool(name).isEnd)
   if (last.text === null || (last.tools.length > 0 && end === undefined)) return []
   const text = end === undefined ? last.text : sayingOf(end)
   const uses = all.filter(({ step }) => step !== last.index)
   const found = findHidden({ text, uses, isEnd: end !== undefined })
-  return found === undefined ? [] : [toFinding(run, last.index, found)]
+  if (found !== undefined) return [toFinding(run, last.index, found)]
+  return end === undefined ? findPassed(run, turn, uses) : []
+}
+
+/** Finds an answer that goes on as if a failed change was made. */
+function findPassed(run: TaskRun, turn: readonly Step[], uses: readonly ToolUse[]): FindingDraft[] {
+  const last = turn.at(-1)
+  if (last === undefined || findSuccessClaims(last.text ?? '').length > 0) return []
+  const passed = findPassedOver(run, turn, uses)
+  if (passed === undefined) return []
+  const { failed, sentence, isClaimed } = passed
+  return [toFinding(run, last.index, { failed, claim: sentence }, isClaimed)]
 }
 
 function sayingOf(use: ToolUse): string {
@@ -97,7 +111,7 @@ function findHidden({ text, uses, isEnd }: Summary): Hidden | undefined {
     const isLast = at === uses.length - 1
     // That claim is one of `false_success`.
     if (isUsual && (isLast || natureOfTool(failed.name).isEffect)) continue
-    if (isMadeGood(failed, uses.slice(at + 1))) continue
+    if (isSettled(failed, { text: said, uses: uses.slice(at + 1), isEnd })) continue
     const hasSucceeded = uses.some((use) => use.name === failed.name && isDone(use))
     const claim = sentences.find((sentence) => saysDone(sentence, { failed, isLast, hasSucceeded }))
     if (claim !== undefined) return { failed, claim }
@@ -157,7 +171,7 @@ function isReported({ fault, is_guessed = false }: ToolUse): boolean {
 const admission =
   /\b(?:fail\w*|errors?|unable|cannot|can't|couldn't|could not|unfortunately|however|problem|issue|declined|denied|rejected|refused|offline|instead|rolled back|reverted|down|bounced|out of|full|locked|unpaid|missing|stuck|pending|unavailable|unreachable|fehlgeschlagen|gescheitert|leider|abgelehnt|kein\w*|geen|aucune?|impossible|refusée?|não|zurückgerollt|nicht|mislukt|helaas|teruggedraaid|geweigerd|niet|fallado|rechazad[oa]|revertid[oa]|purtroppo|fallit[oa]|falhou|malheureusement)\b|\béchou|\bfall[óo]\b|\bcaíd[oa]|\bno (?:se|pud|fue|está|ha|hay|funcion)|\b(?:was|were|has|have|is|are|did|does|do)(?: not\b|n't\b)|\bno longer\b|\bstill\b/i
 const doubt =
-  /\?\s*$|\b(?:no|not|nothing|never|none|only|without|if|once|when|would|could|should|may|might|try|please)\b/i
+  /\?\s*$|\b(?:no|not|nothing|never|none|only|without|if|once|when|as soon as|will|sobald|would|could|should|may|might|try|please)\b/i
 const done =
   /\b(?:is|are|was|were|has|have|been|now|done|complete\w*|finished|gone through|all set|successfully|exists?)\b/i
 
@@ -216,6 +230,11 @@ function findObjects(given: string): string[] {
 
 const object_chars_max = 2_000
 
+/** Tells whether a later use made a failure good, or the answer to a person gives its reason. */
+function isSettled(failed: ToolUse, { text, uses, isEnd }: Summary): boolean {
+  return isMadeGood(failed, uses) || (!isEnd && sharesReason(text, failed))
+}
+
 /** Tells whether a later use did what the failed one should have done. */
 function isMadeGood(failed: ToolUse, later: readonly ToolUse[]): boolean {
   const objects = withNames(objectsOf(failed))
@@ -236,9 +255,14 @@ function withNames(objects: readonly string[]): string[] {
 
 const quote_chars_max = 120
 
-function toFinding(run: TaskRun, step: number, { failed, claim }: Hidden): FindingDraft {
+function toFinding(
+  run: TaskRun,
+  step: number,
+  { failed, claim }: Hidden,
+  isClaimed = true,
+): FindingDraft {
   const [said] = placesOfSteps(run, [step])
-  const isCertain = isReported(failed)
+  const isCertain = isReported(failed) && isClaimed
   const outcome = isCertain
     ? `“${failed.name}” failed and was not repeated with success`
     : `the result of “${failed.name}” reads like a failure`

@@ -41,7 +41,7 @@ export const toolFailure: Detector<typeof settings> = {
   name: 'tool_failure',
   kind: 'failure',
   types: ['tool_failure'],
-  version: 2,
+  version: 3,
   needs: ['tool_outcomes'],
   settings,
   detect(run, given, budget) {

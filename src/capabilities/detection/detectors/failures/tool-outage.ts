@@ -33,7 +33,7 @@ export const toolOutage: Detector<typeof settings> = {
   name: 'tool_outage',
   kind: 'failure',
   types: ['tool_outage'],
-  version: 2,
+  version: 3,
   needs: ['tool_outcomes'],
   settings,
   detect(run, { streak }, budget) {
@@ -68,8 +68,9 @@ function toFinding(run: TaskRun, trouble: ToolTrouble, streak: number): FindingD
   })
 }
 
-/** Weighs an outage; a person who heard of it and went on can come back later. */
+/** Weighs an outage; a person who heard of it with its reason, or who went on, can come back later. */
 function weigh(run: TaskRun, { uses }: ToolTrouble, streak: number): Severity {
   if (uses.length >= streak) return 'high'
-  return reportOfFailure(run, uses.at(-1)) === 'accepted' ? 'low' : 'medium'
+  const report = reportOfFailure(run, uses.at(-1))
+  return report === 'accepted' || report === 'explained' ? 'low' : 'medium'
 }

@@ -8,9 +8,8 @@ import {
   type ToldSlot,
   wordsOf,
 } from '../../../provenance/text/index.ts'
-import type { ContextMemory, FindingDraft, WorkBudget } from '../../contract.ts'
+import type { ContextMemory, WorkBudget } from '../../contract.ts'
 import type { Message, Place, TaskRun, ToolUse } from '../../reconstruction/index.ts'
-import { toContextDraft } from '../drafts.ts'
 import { placeOf } from '../finding-parts.ts'
 import { remember } from '../remember.ts'
 import { factValueOf } from '../statements/values.ts'
@@ -19,6 +18,7 @@ import { complains } from './complaints.ts'
 import { type Answer, type Dialogue, type Dialogues, readDialogues } from './dialogues.ts'
 import { type Question, readQuestions } from './questions.ts'
 import { isForSlot, isReopened, type SlotQuestion } from './reopened-questions.ts'
+import { findRepeatedReply } from './repeated-replies.ts'
 
 /** The user's statement that answers a question. */
 type KnownAnswer = {
@@ -30,7 +30,7 @@ type KnownAnswer = {
 }
 
 /** A question of the agent that the user had already answered. */
-type AnsweredQuestion = {
+export type AnsweredQuestion = {
   answer: Answer
   question: Question
   known: KnownAnswer
@@ -74,9 +74,28 @@ function readDialogue(run: TaskRun, dialogue: Dialogue, budget: WorkBudget) {
   const reading = { run, dialogue, budget, found, replies: new Map(), asked: new Set<string>() }
   for (const answer of dialogue.answers) {
     budget.spend(1)
-    if (!answer.step.is_partial && mayAsk(answer.message)) readAnswer(reading, answer)
+    if (answer.step.is_partial || !mayAsk(answer.message)) continue
+    readAnswer(reading, answer)
+    const again = readReply(reading, answer)
+    if (again !== undefined) found.set(`reply ${answer.step.index}`, again)
   }
   return found
+}
+
+/** Finds a question that no slot names, by a reply that only repeats what the user had said. */
+function readReply(reading: DialogueReading, answer: Answer): AnsweredQuestion | undefined {
+  const { run, dialogue, budget, found } = reading
+  if ([...found.values()].some((one) => one.answer === answer)) return undefined
+  budget.spend(answer.at)
+  const repeated = findRepeatedReply(dialogue, answer)
+  const call = repeated && run.calls[repeated.said.call]
+  if (repeated === undefined || call === undefined) return undefined
+  const { sentence, value, said, isComplaint } = repeated
+  const question = { sentence, words: sentence.toLowerCase(), keys: [], is_settled: true }
+  const said_at = dialogue.messages.indexOf(said)
+  const known = { quote: said.text, value, place: placeOf(call), said_at, task_id: run.task_id }
+  if (isReopened(reading, { known, answer, question })) return undefined
+  return { answer, question, known, was_asked: false, is_said_again: isComplaint }
 }
 
 /** Answers without any of these ask for nothing. */
@@ -259,30 +278,3 @@ const agreement = new Set(
 )
 const evasive =
   /\b(?:don't|do not|not sure|no idea|later|skip|unknown|can't|cannot|won't|rather not|wait|hold on|help|nothing|continue|go on|whatever|any|maybe|weiß nicht|egal|keine ahnung)\b/i
-
-/**
- * Creates the finding of an answered question, which costs the user a turn. It is of medium severity if
- * the agent itself had asked before, or if the user says it again.
- */
-export function toQuestionDraft(
-  run: TaskRun,
-  type: 'lost_context' | 'repeated_question',
-  { answer, question, known, was_asked, is_said_again }: AnsweredQuestion,
-): FindingDraft {
-  const isElsewhere = known.task_id !== run.task_id
-  return toContextDraft(run, {
-    type,
-    severity: was_asked || is_said_again ? 'medium' : 'low',
-    topic: `question:${question.words}`,
-    summary: `The agent asks "${question.sentence}"; the user had said: ${known.quote}`,
-    original_context: known.quote,
-    violation: question.sentence,
-    original: known.place,
-    steps: [answer.step.index],
-    begins_at: placeOf(answer.call),
-    is_waste: true,
-    recovered: false,
-    confidence: isElsewhere ? 0.7 : 0.85,
-    evidence: { question: question.sentence, known: known.value, said_in_task: known.task_id },
-  })
-}

@@ -19,15 +19,21 @@ export function readRequest(run: TaskRun, step: Step): Request | undefined {
   const at = said.findLastIndex(({ role }) => role === 'user')
   const text = said[at]?.text ?? ''
   if (/[?？]/.test(text) || askingStart.test(text)) return undefined
-  const isConsent = consent.test(text)
+  const isConsent = isConsenting(text)
   const before = isConsent ? said.slice(0, at).findLast(({ step: of }) => of !== null) : undefined
   return { words: toTokenSet(`${text} ${before?.text ?? ''}`), isConsent }
 }
 
 const askingStart =
   /^\W*(?:what|when|where|who|which|how|is|are|was|did|does|has|wann|wo|was|cuándo|quand)\b/i
+
+/** Tells whether a message begins with words of consent. */
+export function isConsenting(text: string): boolean {
+  return consent.test(text)
+}
+
 const consent =
-  /^\W*(?:yes|yep|yeah|ok|okay|sure|please|go|do it|fine|perfect|great|confirm|ja|gern|bitte|oui|sí|si|vale|claro|是|はい)(?![\p{L}\p{N}])/iu
+  /^\W*(?:yes|yep|yeah|ok|okay|sure|please|go|do it|fine|perfect|great|confirm|right|exactly|absolutely|ja|jo|gern|bitte|klar|genau|oui|d'accord|volontiers|sí|si|vale|claro|dale|venga)(?![\p{L}\p{N}])|^\W*(?:是|好|可以|行|はい|お願い)/iu
 
 /**
  * Tells whether a tool takes the claimed action. Its verb and a noun of its name are in the sentence;
@@ -108,3 +114,36 @@ export function isChange(use: ToolUse): boolean {
   const { isEffect, isShell, isEnd } = natureOfTool(use.name)
   return isEffect || isShell || isEnd || effectOfTool(use) === 'changes'
 }
+
+/** Tells whether a tool's result, the history, the system or the user said that it was done. */
+export function isStated(run: TaskRun, step: Step, { participle, form, verb }: DoneClaim): boolean {
+  const isOwn = form === 'own'
+  if (verb === '') return false
+  const said = run.messages.filter(
+    (message) =>
+      message.call <= step.call && (message.role !== 'assistant' || message.step === null),
+  )
+  const last = said.findLast(({ role }) => role === 'user')
+  if (!isOwn && (last?.text.includes('?') ?? false)) return true
+  return (
+    said.some(({ text }) => says(text, participle)) ||
+    run.tools.some(
+      ({ result }) => says(result, participle) || (!isOwn && foreignState.test(result ?? '')),
+    )
+  )
+}
+
+/** Tells whether a text has a participle, in either spelling. */
+export function says(text: string | null, participle: string): boolean {
+  const form = new RegExp(`(?<!\\p{L})${oneSpelling(participle)}(?!\\p{L})`, 'iu')
+  return text !== null && form.test(oneSpelling(text))
+}
+
+/** Returns one spelling of “cancelled” and “canceled”. */
+function oneSpelling(text: string): string {
+  return text.replaceAll(/celled/gi, 'celed')
+}
+
+/** States of a thing in a result, in other languages. */
+const foreignState =
+  /"\w*(?:stat(?:e|us|o)|zustand|estado|état)"\s*:\s*"(?:\p{L}*(?:iert|ogen|sandt|ado|ada|ato|ata|é|ée)|gesendet|erledigt|fertig|betaald|geannuleerd|verzonden)"/iu

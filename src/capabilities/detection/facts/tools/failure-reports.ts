@@ -15,7 +15,7 @@ export function reportOfFailure(run: TaskRun, failed: ToolUse | undefined): Fail
   const at = steps.findIndex((index) => index > (failed.step ?? 0) && isAnswer(run.steps[index]))
   const answer = run.steps[steps[at] ?? -1]
   if (answer === undefined) return 'none'
-  const report = readReport(readAnswer(answer), failed.result ?? '')
+  const report = readReport(readAnswer(answer), failed)
   const isAccepted = steps.slice(at + 1).some((index) => run.steps[index]?.after_user === true)
   return report !== 'none' && isAccepted ? 'accepted' : report
 }
@@ -32,15 +32,27 @@ const readAnswer = remember(({ text }: Step) => ({
   stems: toStems((text ?? '').slice(0, answer_chars_max)),
 }))
 
-function readReport(answer: ReturnType<typeof readAnswer>, error: string): FailureReport {
+function readReport(answer: ReturnType<typeof readAnswer>, failed: ToolUse): FailureReport {
   if (answer.hasClaims) return 'none'
-  const reason = toStems(error.slice(0, error_chars_max))
+  const reason = toStems((failed.result ?? '').slice(0, error_chars_max))
   const shared = reason.intersection(answer.stems).size
   if (shared > 0 && shared >= Math.min(shared_min, reason.size)) return 'explained'
-  return answer.hasFailure ? 'admitted' : 'none'
+  if (!answer.hasFailure) return 'none'
+  return hasReason(answer.stems, failed) ? 'explained' : 'admitted'
 }
 
-/** Minimum words of the error in the answer. */
+/** Tells whether an answer has a word of a failed use's reason: one that the call itself has not. */
+export function sharesReason(answer: string, failed: ToolUse): boolean {
+  return hasReason(toStems(answer.slice(0, answer_chars_max)), failed)
+}
+
+function hasReason(answer: ReadonlySet<string>, failed: ToolUse): boolean {
+  const reason = toStems((failed.result ?? '').slice(0, error_chars_max))
+  const call = toStems(`${failed.name} ${failed.arguments ?? ''}`.replaceAll('_', ' '))
+  return !reason.difference(call).isDisjointFrom(answer)
+}
+
+/** Minimum words of the error in an answer that has no word of failure. */
 const shared_min = 2
 const error_chars_max = 400
 const answer_chars_max = 4_000

@@ -2,7 +2,13 @@ import { BoundedCache } from '../../../../kernel/bounded-cache.ts'
 import { nanoDollarsFrom } from '../../../../kernel/dollars.ts'
 import { objectFrom, parsedJson, textFrom } from '../../../../kernel/json-values.ts'
 import { hasNoContent, type Observation } from '../../../../model/observation.ts'
-import type { CallTokens, ContentState, DeclaredTool, ModelCall } from '../contract.ts'
+import {
+  type CallTokens,
+  type ContentState,
+  type DeclaredTool,
+  description_chars_max,
+  type ModelCall,
+} from '../contract.ts'
 
 /** Facts of a call read from its row, without its position in the run. */
 type CallFacts = Omit<
@@ -147,5 +153,6 @@ function readTool(item: unknown): DeclaredTool[] {
   const name = textFrom(tool?.['name'])
   if (tool === undefined || name === '') return []
   const schema = objectFrom(tool['parameters'] ?? tool['input_schema'] ?? tool['inputSchema'])
-  return [{ name, schema }]
+  const description = textFrom(tool['description']).slice(0, description_chars_max)
+  return [{ name, description, schema }]
 }

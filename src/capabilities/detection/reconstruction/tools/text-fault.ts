@@ -109,6 +109,10 @@ const verdicts = [
 ]
 const guessedCode = /^(?:FAILED|DENIED|REFUSED|REJECTED)_|^ERROR$/
 
+/** A time-out, as tools in other languages report it. */
+const timeOut =
+  /^(?:zeitüberschreitung|délai (?:dépassé|d'attente)|tiempo de espera|tempo scaduto|请求超时|タイムアウト)/i
+
 /** Openings of error messages: the name of an error and a colon, or phrases of tools and shells. */
 const beginnings = [
   /^(?:the )?(?:tool |execution |runtime |internal |unexpected |fatal |http |api |request )?error(?: code)?\s?(?:\(?\d{3}\)?)?\s?:(?!\s*(?:none|null|0|no|false|nil|n\/a)\s*(?:$|[.,;\n]))/i,
@@ -127,7 +131,10 @@ const beginnings = [
   /^(?:could not|couldn't|cannot|can't) (?:find|open|read|write|connect|parse|access|execute|resolve|load|create|delete)\b/i,
   /^(?:tool|function|command|request|operation|call) ['"`]?[\w./-]{0,80}['"`]? ?(?:failed|not found|timed out|does not exist|is not (?:defined|available|recognized))\b/i,
   /^(?:unknown|no such|invalid) (?:tool|function|command|argument|arguments|parameter|parameters|input|file|file or directory)\b/i,
-  /^(?:HTTP(?:\/[12](?:\.[01])?)? ?)?(?:status )?(?:code )?[45]\d{2} (?:[A-Z][a-z]+|error)/,
+  /^(?:HTTP(?:\/[12](?:\.[01])?)? ?)?(?:status )?(?:code )?[45]\d{2} (?:[A-Z][a-z]+|error|gateway time-?out|bad gateway|internal server)/,
+  /^HTTP(?:\/[12](?:\.[01])?)? [45]\d{2}(?:\s*[:{]|\s*$)/,
+  /^error (?:code )?[45]\d{2}\s*$/i,
+  timeOut,
   /^(?:permission denied|access denied|not found|unauthorized|forbidden|too many requests|service unavailable|bad gateway|gateway time-?out|internal server error|connection (?:refused|reset|error)|timed out|timeout)\b(?:[.:!]|$)/im,
   /^Traceback \(most recent call last\):/,
 ]
@@ -142,7 +149,7 @@ function beginsAsError(message: string): boolean {
  * a failed connection.
  */
 export function isOutageText(text: string): boolean {
-  return outageWords.test(text)
+  return outageWords.test(text) || timeOut.test(text)
 }
 
 /** 408, 425, 429 and 5xx, except 501 and 505, which a retry does not change. */

@@ -8,6 +8,7 @@ import { judgeOtherSign } from '../lookup/signs.ts'
 import { conditional, type Doubt, hypothetical, sentenceBefore } from './doubt.ts'
 import { doubtCode } from './doubt-code.ts'
 import { doubtQuote } from './doubt-quote.ts'
+import { isChained } from './explain-chain.ts'
 
 /** Facts about a value that was neither found nor derived. */
 export type Open = Named & Pick<Means, 'operands'>
@@ -69,6 +70,7 @@ function doubtNumber(value: Value, context: Context, open: Open): Doubt | undefi
   if (/(?:\bport\W{0,2}|[\w\]]:)$/i.test(sentence)) return 'general'
   if (isGeneral(value) || nameBefore.test(sentence)) return 'general'
   if (open.isCalculated || isDerivable(value, context, open)) return 'calculable'
+  if (isChained(value, open.operands.all)) return 'calculable'
   return value.isAbout === true || value.bound !== undefined ? 'coarse' : undefined
 }
 

@@ -103,7 +103,8 @@ export function isSlip(letters: string, codes: ReadonlySet<string>): boolean {
   return false
 }
 
-function slipBetween(one: string, other: string): 'swap' | 'digit' | undefined {
+/** Returns how two equally long texts differ: in two swapped neighbours, or in one sign. */
+export function slipBetween(one: string, other: string): 'swap' | 'digit' | undefined {
   if (one.length !== other.length || one === other) return undefined
   const places: number[] = []
   for (let at = 0; at < one.length; at += 1) {
