@@ -71,6 +71,31 @@ test('an announcement is the last sentence and does not wait for the user', () =
   expect(findAnnouncement('Let me know.')).toBeUndefined()
 })
 
+test.each([
+  'Let me read that back: two nights from 3 May, breakfast included.',
+  'Let me confirm: Friday at 10:30 with Dr Vane.',
+  'Let me correct what I said about the fee, which is £12.',
+  'Let me add that the office is closed on Monday.',
+  'Let me be clear that nothing was charged.',
+  "Let's leave the booking as it is.",
+  "Let's keep Friday at ten then.",
+  "I'm going to leave it at that.",
+  "I'm going to be honest, the lease runs until June.",
+  "Then I'll say goodbye and wish you a pleasant stay.",
+])('words that are the act themselves announce nothing: %s', (text) => {
+  expect(findAnnouncement(text)).toBeUndefined()
+})
+
+test.each([
+  'Let me check the stock.',
+  'Let me confirm that with the warehouse.',
+  "I'm going to cancel the order.",
+  "Let's run the tests.",
+  'Now I will fix it:',
+])('but %s does', (text) => {
+  expect(findAnnouncement(text)).toBeDefined()
+})
+
 test('a refusal is at the beginning', () => {
   expect(findRefusal("I'm sorry. I can't help with that.")).toBeDefined()
   expect(findRefusal('One. Two. Three. I can’t help with that.')).toBeUndefined()

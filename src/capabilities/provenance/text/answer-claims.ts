@@ -195,6 +195,10 @@ const announcements = [
 
 /** Offers, and actions that wait for the user: the answer is complete. */
 const waiting: readonly RegExp[] = [
+  // What was announced is in the sentence, or saying it is the act.
+  /:\s+\S+\s+\S+/,
+  /\blet me (?:just |quickly )?(?:add|be|correct|clarify|mention|point out|put it|recap|repeat|rephrase|say|tell you)\b/,
+  /\blet's (?:keep|leave|stay|stick|call it|hope|say)\b|\bi'm going to (?:be|leave|stay|keep)\b|\bi'll say\b/,
   /\blet me know\b|\blet me summarize\b|\blet me explain\b|\bwait\b|\bwould you\b|\bif you\b/,
   /\bonce (?:you|i|the|it)\b|\bas soon as\b|\bwhen you\b|\bafter you\b|\bplease\b|\bbe happy to\b/,
   /\blet's (?:keep in touch|see what|talk|discuss)\b|\bstop here\b|\bin (?:your|the) meantime\b/,

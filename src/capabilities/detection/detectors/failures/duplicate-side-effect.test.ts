@@ -60,6 +60,29 @@ describe('healthy twins', () => {
     none(agentRun('mcp').user('Pay.').tool(pay, said).tool(pay, said).assistant('x'))
   })
 
+  test.each([
+    '{"ok":false,"reason":"cvc"}',
+    '{ "booked": false, "next_free": "10:40" }',
+    '{"status":"declined"}',
+    'The terminal is busy, try again in a minute.',
+    'Slot 9:15 is no longer available.',
+    '{"sent":0,"message":"mailbox unavailable"}',
+    'Zahlung abgelehnt',
+    'paiement refusé, réessayez',
+    'pago rechazado',
+    '支付失败',
+  ])('a first attempt that was answered %s', (first) => {
+    none(agentRun('no').user('Pay.').tool(pay, first).tool(pay, '{"id":"p-2"}').assistant('x'))
+  })
+
+  test.each(['{"sent":true,"error":null}', '{"status":"queued"}', '{"ok":true,"available":false}'])(
+    'but %s is a success',
+    (first) => {
+      const run = agentRun('yes').user('Pay.').tool(pay, first).tool(pay, '{"id":"p-2"}')
+      expect(findingsOf(duplicateSideEffect, run.assistant('Paid.'))).toHaveLength(1)
+    },
+  )
+
   test('the first attempt failed', () => {
     none(
       agentRun('retry').user('Pay.').tool(pay, 'Error: no funds').tool(pay, 'p-1').assistant('x'),

@@ -25,7 +25,7 @@ export const duplicateSideEffect: Detector<typeof settings> = {
   name: 'duplicate_side_effect',
   kind: 'failure',
   types: ['duplicate_side_effect'],
-  version: 2,
+  version: 3,
   needs: ['arguments', 'results'],
   settings,
   detect(run, _settings, budget) {
@@ -55,13 +55,20 @@ const isDone = remember(
   ({ sig, name, fault, is_answered, result, arguments: given }: ToolUse): boolean => {
     if (sig === null || fault !== null || !is_answered || result === null) return false
     if (!natureOfTool(name).isOnce || /idempot|dedup|request_?id/i.test(given ?? '')) return false
-    return !notDone.test(result.slice(0, resultHeadChars))
+    const head = result.slice(0, resultHeadChars)
+    return !notDone.some((words) => words.test(head))
   },
 )
 
-/** Words of a result that is not certainly a success: it existed already, or failed. */
-const notDone =
-  /already|duplicate|exists|bereits|déjà|ya existe|\berrors?\b(?!["']?\s*:\s*(?:null|false|0|""|\[\]))|\binvalid|\bfail(?:ed|ure)|\bdenied|\brefused|timed? ?out/i
+/** Words of a result that is not certainly a success: it existed already, was refused, or failed. */
+const notDone: readonly RegExp[] = [
+  /already|duplicate|exists|bereits|déjà|ya existe/i,
+  /\berrors?\b(?!["']?\s*:\s*(?:null|false|0|""|\[\]))/i,
+  /\b(?:invalid|fail(?:ed|ure)|denied|refused|declined|rejected|conflict|expired|locked|busy|unavailable|timed? ?out)\b/i,
+  /\b(?:not|no longer) (?:available|possible|accepted|sent|booked|created|found)\b|\b(?:try|retry) again\b/i,
+  /"(?:\w*_)?(?:ok|success(?:ful)?|done|sent|delivered|booked|reserved|created|confirmed|accepted|approved|completed|charged|paid|submitted)"\s*:\s*(?:false|0\b)/i,
+  /abgelehnt|fehlgeschlagen|ungültig|nicht (?:verfügbar|möglich)|refusé|échou|échec|réessay|indisponible|rechazad|fallid|no disponible|失败|失敗|错误|エラー|拒否|不可/i,
+]
 
 const message_chars_max = 2_000
 

@@ -24,7 +24,7 @@ export const prematureStop: Detector<typeof settings> = {
   name: 'premature_stop',
   kind: 'failure',
   types: ['premature_stop'],
-  version: 1,
+  version: 2,
   needs: ['texts'],
   settings,
   detect(run, _settings, budget) {
