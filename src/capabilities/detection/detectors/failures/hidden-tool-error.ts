@@ -111,10 +111,10 @@ function findHidden({ text, uses, isEnd }: Summary): Hidden | undefined {
     const isLast = at === uses.length - 1
     // That claim is one of `false_success`.
     if (isUsual && (isLast || natureOfTool(failed.name).isEffect)) continue
-    if (isSettled(failed, { text: said, uses: uses.slice(at + 1), isEnd })) continue
     const hasSucceeded = uses.some((use) => use.name === failed.name && isDone(use))
     const claim = sentences.find((sentence) => saysDone(sentence, { failed, isLast, hasSucceeded }))
-    if (claim !== undefined) return { failed, claim }
+    const rest = { text: said.replace(claim ?? '', ''), uses: uses.slice(at + 1), isEnd }
+    if (claim !== undefined && !isSettled(failed, rest)) return { failed, claim }
   }
   return undefined
 }
@@ -171,7 +171,7 @@ function isReported({ fault, is_guessed = false }: ToolUse): boolean {
 const admission =
   /\b(?:fail\w*|errors?|unable|cannot|can't|couldn't|could not|unfortunately|however|problem|issue|declined|denied|rejected|refused|offline|instead|rolled back|reverted|down|bounced|out of|full|locked|unpaid|missing|stuck|pending|unavailable|unreachable|fehlgeschlagen|gescheitert|leider|abgelehnt|kein\w*|geen|aucune?|impossible|refusée?|não|zurückgerollt|nicht|mislukt|helaas|teruggedraaid|geweigerd|niet|fallado|rechazad[oa]|revertid[oa]|purtroppo|fallit[oa]|falhou|malheureusement)\b|\béchou|\bfall[óo]\b|\bcaíd[oa]|\bno (?:se|pud|fue|está|ha|hay|funcion)|\b(?:was|were|has|have|is|are|did|does|do)(?: not\b|n't\b)|\bno longer\b|\bstill\b/i
 const doubt =
-  /\?\s*$|\b(?:no|not|nothing|never|none|only|without|if|once|when|as soon as|will|sobald|would|could|should|may|might|try|please)\b/i
+  /\?\s*$|\b(?:no|not|nothing|never|none|only|without|if|once|when|as soon as|(?<!\b(?:has|have|was|were)\b.{0,80})will|sobald|would|could|should|may|might|try|please)\b/i
 const done =
   /\b(?:is|are|was|were|has|have|been|now|done|complete\w*|finished|gone through|all set|successfully|exists?)\b/i
 
@@ -230,7 +230,7 @@ function findObjects(given: string): string[] {
 
 const object_chars_max = 2_000
 
-/** Tells whether a later use made a failure good, or the answer to a person gives its reason. */
+/** Tells whether a later use made a failure good, or the rest of an answer to a person gives its reason. */
 function isSettled(failed: ToolUse, { text, uses, isEnd }: Summary): boolean {
   return isMadeGood(failed, uses) || (!isEnd && sharesReason(text, failed))
 }
