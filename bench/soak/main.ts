@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import { sleep } from '../../src/kernel/time.ts'
 import { type Cluster, startCluster } from '../../test/support/cluster.ts'
 import { scrape } from '../../test/support/metrics.ts'
 import { treeUsage } from '../ingest/cluster-usage.ts'
@@ -27,7 +28,7 @@ export async function printSoak(): Promise<void> {
   const load = startLoad(cluster)
   console.table([await reading(cluster, load)])
   for (let tenth = 1; tenth <= readings; tenth += 1) {
-    await new Promise((resolve) => setTimeout(resolve, (minutes * 60_000) / readings))
+    await sleep((minutes * 60_000) / readings)
     console.table([await reading(cluster, load)])
   }
   await load.stop()
@@ -130,7 +131,7 @@ async function settled(cluster: Cluster, load: Load) {
   while (performance.now() < end_ms) {
     const { spans, calls, stored } = await counts(cluster, load)
     if (stored >= spans + calls) break
-    await new Promise((resolve) => setTimeout(resolve, 1000))
+    await sleep(1000)
   }
   return await reading(cluster, load)
 }

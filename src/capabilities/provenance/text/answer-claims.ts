@@ -195,7 +195,7 @@ const announcements = [
 
 /** Offers, and actions that wait for the user: the answer is complete. */
 const waiting: readonly RegExp[] = [
-  // What was announced is in the sentence, or saying it is the act.
+  // The sentence has what it announces, or announces only words.
   /:\s+\S+\s+\S+/,
   /\blet me (?:just |quickly )?(?:add|be|correct|clarify|mention|point out|put it|recap|repeat|rephrase|say|tell you)\b/,
   /\blet's (?:keep|leave|stay|stick|call it|hope|say)\b|\bi'm going to (?:be|leave|stay|keep)\b|\bi'll say\b/,
