@@ -49,6 +49,21 @@ test.each([
   },
 )
 
+const nodeOptions = 'NODE_OPTIONS'
+
+test.each([
+  ['that of the chart', [], '--max-semi-space-size=16'],
+  ['the user’s own', [{ name: nodeOptions, value: '--trace-gc' }], '--trace-gc'],
+])('a worker has one value of NODE_OPTIONS: %s', async (_whose, extraEnv, value) => {
+  const objects = await renderedObjects({ ...clusterValues, pod: { extraEnv } })
+  const worker = objects.find(({ kind, metadata }) => {
+    return kind === 'Deployment' && metadata.name === 'looptrace-worker'
+  })
+  const [container] = podIn(worker ?? {})?.spec.containers ?? []
+  const set = container.env.filter(({ name }: { name: string }) => name === nodeOptions)
+  expect(set).toEqual([{ name: nodeOptions, value }])
+})
+
 describe.each(quarterOf(sets))('%s', (_name, values) => {
   test('passes helm lint', async () => {
     const { status, stdout } = await helm(['lint', '--strict', chart], values)

@@ -88,7 +88,10 @@ image: {{ include "looptrace.image" .root | quote }}
 imagePullPolicy: {{ .root.Values.image.pullPolicy }}
 args: {{ toJson .args }}
 env:
-  {{- include "looptrace.env" .settings | trim | nindent 2 }}
+  {{- /* A name is there once: a server-side apply refuses it twice. */}}
+  {{- $settings := .settings }}
+  {{- range $pod.extraEnv }}{{ $settings = omit $settings .name }}{{ end }}
+  {{- include "looptrace.env" $settings | trim | nindent 2 }}
   {{- with $pod.extraEnv }}
   {{- toYaml . | nindent 2 }}
   {{- end }}

@@ -14,14 +14,14 @@ describe('one more call of a long task', () => {
   beforeEach(countCharacters)
   afterEach(stopCounting)
 
-  for (const history of ['grows', 'reminders', 'moving', 'days'] as const) {
+  for (const history of ['grows', 'reminders', 'moving', 'days', 'answers'] as const) {
     test(`reads as much after 250 steps as after 50: ${history}`, () => {
       const short = measureCalls(history, 50)
       expect(short.detect_chars).toBeLessThan(detect_chars_max)
       const long = measureCalls(history, 250)
       expect(long.detect_chars).toBeLessThan(short.detect_chars * 2)
-      expect(short.units).toBeLessThan(50 * units_a_step)
-      expect(long.units).toBeLessThan(250 * units_a_step)
+      expect(short.units).toBeLessThan(short.calls * units_a_call)
+      expect(long.units).toBeLessThan(long.calls * units_a_call)
       // A history that changed in the middle is read once; others are read from their new part on.
       const read_chars_max = history === 'moving' ? long.input_chars : short.take_chars * 2
       expect(long.take_chars).toBeLessThan(read_chars_max)
@@ -31,10 +31,16 @@ describe('one more call of a long task', () => {
 
 /** A call brings a few hundred characters; each detector reads them a few times. */
 const detect_chars_max = 50_000
-const units_a_step = 100
+const units_a_call = 100
 const new_calls = 4
 
-type Work = { take_chars: number; detect_chars: number; units: number; input_chars: number }
+type Work = {
+  calls: number
+  take_chars: number
+  detect_chars: number
+  units: number
+  input_chars: number
+}
 
 /** Measures the last calls of a task, each as it arrives: the largest work of one. */
 function measureCalls(history: History, steps: number): Work {
@@ -50,6 +56,7 @@ function measureCalls(history: History, steps: number): Work {
     const taken_chars = read_chars
     const units = detectAll(reconstruction.run())
     return {
+      calls: rows.length,
       take_chars: taken_chars - start_chars,
       detect_chars: read_chars - taken_chars,
       units,
@@ -57,6 +64,7 @@ function measureCalls(history: History, steps: number): Work {
     }
   })
   return {
+    calls: rows.length,
     take_chars: Math.max(...work.map((one) => one.take_chars)),
     detect_chars: Math.max(...work.map((one) => one.detect_chars)),
     units: Math.max(...work.map((one) => one.units)),
@@ -81,7 +89,7 @@ function detectAll(run: TaskRun): number {
   return spent
 }
 
-type History = 'grows' | 'reminders' | 'moving' | 'days'
+type History = 'grows' | 'reminders' | 'moving' | 'days' | 'answers'
 
 /** What the client adds before a call. */
 const messages: Record<History, (step: number) => string | undefined> = {
@@ -91,11 +99,12 @@ const messages: Record<History, (step: number) => string | undefined> = {
   days: (step) =>
     `Sorry, part ${step} is for the ${1 + (step % 28)}th of June at ${step % 24}:15, ` +
     `not the ${1 + ((step + 3) % 28)}th, for ${step} people.`,
+  answers: (step) => `Book part ${step} and mail the invoice of part ${step} to me, please.`,
 }
 
 /** Writes a task that books and reads, with instructions that have days, times and values. */
 function writeRun(history: History, steps: number): Observation[] {
-  const tools = ['read_file', 'book_room']
+  const tools = ['read_file', 'book_room', ...(history === 'answers' ? ['mail_invoice'] : [])]
   const rules = 'Answer in English. Never use more than 200 words. Do not call delete_room.'
   return agentRun(`${history} ${steps}`, { tools })
     .system(`You book rooms. ${rules} Always end with "Done.".`)
@@ -117,6 +126,7 @@ function addStep(history: History, run: AgentRun, step: number): AgentRun {
   const name = step % 2 === 0 ? 'book_room' : 'read_file'
   const result = `{"ok":true,"part":${step},"text":"part ${step * 31} of the plan is done"}`
   const done = asked.tool({ name, args, text }, result)
+  if (history === 'answers') return done.assistant(`The booking of part ${step} is confirmed.`)
   return history === 'moving'
     ? done.edit((all) => all.filter(({ content }) => content !== message))
     : done

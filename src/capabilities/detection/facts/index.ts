@@ -104,3 +104,4 @@ export { effectOfTool, isAcknowledged, isReadingName, natureOfTool } from './too
 export { argumentsOf, commandOf, wordsOfTool } from './tools/tool-words.ts'
 export { findUntaken } from './tools/untaken-actions.ts'
 export { type Grounds, severityOfValue } from './value-severity.ts'
+export { noteOf, shorten, summaryOf, wordsOfValue } from './value-words.ts'

@@ -2,6 +2,7 @@ import { newId } from '../../../kernel/ids.ts'
 import { problem } from '../../../kernel/problem.ts'
 import type { Clock } from '../../../kernel/time.ts'
 import {
+  countUpTo,
   noteChanges,
   type Selectable,
   sql,
@@ -92,12 +93,12 @@ function insertRun(
 
 /** Throws when the project has more pending runs than allowed, this one included. */
 async function assertQueueHasRoom(trx: RunsDb, project_id: string): Promise<void> {
-  const { rows } = await sql<{ pending: number }>`
-    select count(*)::int as pending from (
-      select 1 from verification_runs
-      where project_id = ${project_id} and state = 'pending' limit ${maxQueuedRuns + 1}
-    ) as queued`.execute(trx)
-  if ((rows[0]?.pending ?? 0) <= maxQueuedRuns) return
+  const pending = trx
+    .selectFrom('verification_runs')
+    .select('id')
+    .where('project_id', '=', project_id)
+    .where('state', '=', 'pending')
+  if ((await countUpTo(trx, pending, maxQueuedRuns + 1)) <= maxQueuedRuns) return
   throw problem('verification_queue_full', {
     detail: `The project has ${maxQueuedRuns} pending verifications. Wait for some to end.`,
     retry_after_s: 10,

@@ -10,11 +10,16 @@ import {
   cutText,
   findConfirmed,
   type Grounds,
+  noteOf,
   noWaste,
   placeKey,
   placeOfStep,
   readSeenTexts,
+  remember,
   severityOfValue,
+  shorten,
+  summaryOf,
+  wordsOfValue,
 } from '../../facts/index.ts'
 import { type Step, type TaskRun, text_chars_max } from '../../reconstruction/index.ts'
 
@@ -98,6 +103,7 @@ function checkStep(run: TaskRun, step: Step, budget: WorkBudget): CheckedAnswer 
 }
 
 type Seen = ReturnType<typeof readSeenTexts>
+type SeenText = Seen['texts'][number]
 
 const nothing: CheckedAnswer = {
   values: [],
@@ -123,11 +129,28 @@ function findUnsupported(run: TaskRun, step: Step, budget: WorkBudget): CheckedA
   budget.spend(chars / search_speed)
   if (gap !== undefined) return { ...unknown, gap }
   if (chars > seen_chars_max) return { ...unknown, gap: `more than ${seen_chars_max} characters` }
-  budget.spend(chars)
+  spendOnNew(run, chars, budget)
   const own = seen.asked.map((one) => ({ ...one, isOwn: true }))
-  const index = indexSeen([...texts, ...own], seen_values_max)
-  if (!index.isComplete) return { ...unknown, gap: manyValues }
-  return compareValues(step, checkAnswer(answer, index), seen)
+  const compare = (more: readonly SeenText[]) => {
+    const index = indexSeen([...texts, ...more, ...own], seen_values_max)
+    return index.isComplete ? checkAnswer(answer, index) : undefined
+  }
+  let checks = compare([])
+  // Most answers need no sum over all pages of a list.
+  const pages = checks?.some(isMissing) === true ? seen.pages() : []
+  if (pages.length > 0) checks = compare(pages)
+  return checks === undefined ? { ...unknown, gap: manyValues } : compareValues(step, checks, seen)
+}
+
+/** Characters that earlier answers of a run were compared with: they are read already. */
+const readBefore = remember((_first: Step) => ({ chars: 0 }))
+
+function spendOnNew({ steps }: TaskRun, chars: number, budget: WorkBudget): void {
+  const [first] = steps
+  if (first === undefined) return
+  const known = readBefore(first)
+  budget.spend(Math.max(0, chars - known.chars))
+  known.chars = Math.max(chars, known.chars)
 }
 
 /** Selects the values of an answer without a source, and counts those with one. */
@@ -261,40 +284,3 @@ function toFinding(
     },
   ]
 }
-
-/** Names a value in the comparison of answers. */
-function wordsOfValue({ kind, value }: CheckedValue): string {
-  return `${kind} ${value.toLowerCase()}`
-}
-
-/** Returns how many values have a source, and the first without: "11 of 12 values found; not found: 4242". */
-function summaryOf(
-  values: readonly CheckedValue[],
-  [first]: readonly CheckedValue[],
-  { found, total }: { found: number; total: number },
-): string {
-  const others = values.length === 1 ? '' : ` and ${values.length - 1} more`
-  const shown = `“${shorten(first?.value ?? '')}”${others}`
-  const counted = `${found} of ${total} values of the answer ${found === 1 ? 'was' : 'were'} found in what the agent saw`
-  if (first?.verdict === 'other_subject') return `${counted}; of another subject: ${shown}.`
-  return `${counted}; not found: ${shown}.`
-}
-
-function noteOf({ verdict, instead, doubt, subject = '' }: CheckedValue): string {
-  const seen = instead === undefined ? '' : `: “${shorten(instead.quote)}” was seen`
-  if (verdict === 'other_subject') return `seen, but not of “${shorten(subject)}”${seen}`
-  const why = doubt === undefined ? '' : whyRight[doubt]
-  return `not found in what the agent saw${seen}${why === '' ? '' : `; ${why}`}`
-}
-
-const whyRight: Readonly<Record<NonNullable<CheckedValue['doubt']>, string>> = {
-  incomplete: '',
-  own_call: 'only a call of the agent names it',
-  coarse: 'it is rounded',
-  calculable: 'it may be calculated',
-  hypothetical: 'it may be an example or an estimate',
-  general: 'it may be general knowledge',
-  sign: 'it was seen with the other sign',
-}
-
-const shorten = (text: string) => cutText(text, 120)

@@ -71,7 +71,7 @@ function addClaims(
   budget: WorkBudget,
 ): void {
   budget.spend(1)
-  const facts = answer.active.filter(({ kind }) => kind === 'fact')
+  const facts = factsIn(answer.active)
   if (facts.length === 0 || answer.step.is_partial) return
   budget.spend(facts.length)
   const claims = claimsOf(run, answer, facts)
@@ -86,12 +86,20 @@ function addClaims(
   }
 }
 
+/** The facts of valid statements: many answers share one list of them. */
+const factsIn = remember((active: readonly MemoryEntry[]) =>
+  active.filter(({ kind }) => kind === 'fact'),
+)
+const keyOf = remember((facts: readonly MemoryEntry[]) =>
+  facts.map(({ slot, value }) => `${slot}=${value}`).join('\n'),
+)
+
 /** Claims of each answer, by the facts it was compared with. */
 const claimsByFacts = remember((_message: Message) => new Map<string, Contradiction[]>())
 
 function claimsOf(run: TaskRun, { message, step }: Answer, facts: readonly MemoryEntry[]) {
   const known = claimsByFacts(message)
-  const key = facts.map(({ slot, value }) => `${slot}=${value}`).join('\n')
+  const key = keyOf(facts)
   const { voice } = answerTextOf(message)
   const claims = known.get(key) ?? [
     ...findContradictions(voice, facts).filter((claim) => !isPart(claim, voice)),

@@ -194,11 +194,13 @@ const general = new Set(
 )
 
 function usesOfTurn(run: TaskRun, step: Step): readonly ToolUse[] {
-  const turn = run.threads
-    .flatMap((thread) => turnsOf(run, thread))
-    .find((steps) => steps.includes(step))
-  return turn === undefined ? [] : usesOfSteps(run, turn)
+  return usesOfSteps(run, turnsByStep(run).get(step) ?? [])
 }
+
+const turnsByStep = remember((run: TaskRun) => {
+  const turns = run.threads.flatMap((thread) => turnsOf(run, thread))
+  return new Map(turns.flatMap((turn) => turn.map((step) => [step, turn] as const)))
+})
 
 /** Tells whether the answer itself has the text that it says was made: “a plan for you: day 1 …”. */
 function givesText({ text }: Step, { verb, sentence }: DoneClaim): boolean {

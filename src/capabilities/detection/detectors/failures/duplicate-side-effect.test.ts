@@ -64,6 +64,8 @@ describe('healthy twins', () => {
     '{"ok":false,"reason":"cvc"}',
     '{ "booked": false, "next_free": "10:40" }',
     '{"status":"declined"}',
+    '{"ok":true,"message":"The card was declined."}',
+    '{"status":"submitted","payment":{"status":"declined"}}',
     'The terminal is busy, try again in a minute.',
     'Slot 9:15 is no longer available.',
     '{"sent":0,"message":"mailbox unavailable"}',
@@ -75,13 +77,15 @@ describe('healthy twins', () => {
     none(agentRun('no').user('Pay.').tool(pay, first).tool(pay, '{"id":"p-2"}').assistant('x'))
   })
 
-  test.each(['{"sent":true,"error":null}', '{"status":"queued"}', '{"ok":true,"available":false}'])(
-    'but %s is a success',
-    (first) => {
-      const run = agentRun('yes').user('Pay.').tool(pay, first).tool(pay, '{"id":"p-2"}')
-      expect(findingsOf(duplicateSideEffect, run.assistant('Paid.'))).toHaveLength(1)
-    },
-  )
+  test.each([
+    '{"sent":true,"error":null}',
+    '{"status":"queued"}',
+    '{"ok":true,"available":false}',
+    '{"status":"booked","note":"other sizes are unavailable"}',
+  ])('but %s is a success', (first) => {
+    const run = agentRun('yes').user('Pay.').tool(pay, first).tool(pay, '{"id":"p-2"}')
+    expect(findingsOf(duplicateSideEffect, run.assistant('Paid.'))).toHaveLength(1)
+  })
 
   test('the first attempt failed', () => {
     none(

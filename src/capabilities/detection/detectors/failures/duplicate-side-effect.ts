@@ -56,17 +56,34 @@ const isDone = remember(
     if (sig === null || fault !== null || !is_answered || result === null) return false
     if (!natureOfTool(name).isOnce || /idempot|dedup|request_?id/i.test(given ?? '')) return false
     const head = result.slice(0, resultHeadChars)
-    return !notDone.some((words) => words.test(head))
+    if (notDone.some((words) => words.test(head))) return false
+    return saysDone.test(head)
+      ? !refusedState.test(head)
+      : !refusals.some((words) => words.test(head))
   },
 )
 
-/** Words of a result that is not certainly a success: it existed already, was refused, or failed. */
+const effects = 'sent|delivered|booked|reserved|created|confirmed|charged|paid|submitted'
+
+/** A field that names the effect: then a note beside it may speak of what is unavailable. */
+const saysDone = new RegExp(
+  `"(?:\\w*_)?(?:${effects})"\\s*:\\s*true|"(?:\\w*_)?stat(?:us|e)"\\s*:\\s*"(?:${effects})"`,
+  'i',
+)
+const refusedState =
+  /:\s*"(?:invalid|failed|denied|refused|declined|rejected|expired|locked|busy|unavailable|pending)"/i
+
+/** Words of a result that is not a success: it existed already, or a field says that it failed. */
 const notDone: readonly RegExp[] = [
   /already|duplicate|exists|bereits|déjà|ya existe/i,
   /\berrors?\b(?!["']?\s*:\s*(?:null|false|0|""|\[\]))/i,
+  /"(?:\w*_)?(?:ok|success(?:ful)?|done|sent|delivered|booked|reserved|created|confirmed|accepted|approved|completed|charged|paid|submitted)"\s*:\s*(?:false|0\b)/i,
+]
+
+/** Words of a result that is not certainly a success: it was refused, or failed. */
+const refusals: readonly RegExp[] = [
   /\b(?:invalid|fail(?:ed|ure)|denied|refused|declined|rejected|conflict|expired|locked|busy|unavailable|timed? ?out)\b/i,
   /\b(?:not|no longer) (?:available|possible|accepted|sent|booked|created|found)\b|\b(?:try|retry) again\b/i,
-  /"(?:\w*_)?(?:ok|success(?:ful)?|done|sent|delivered|booked|reserved|created|confirmed|accepted|approved|completed|charged|paid|submitted)"\s*:\s*(?:false|0\b)/i,
   /abgelehnt|fehlgeschlagen|ungültig|nicht (?:verfügbar|möglich)|refusé|échou|échec|réessay|indisponible|rechazad|fallid|no disponible|失败|失敗|错误|エラー|拒否|不可/i,
 ]
 

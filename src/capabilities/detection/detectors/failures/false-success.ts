@@ -7,6 +7,7 @@ import {
   natureOfTool,
   placesOfSteps,
   placesOfUses,
+  remember,
   toFailureDraft,
   turnsOf,
   usesOfSteps,
@@ -69,25 +70,25 @@ function findUnresolved(uses: readonly ToolUse[]): Unresolved | undefined {
 }
 
 /** Tells whether a tool that changes something failed; "already exists" is the wanted state. */
-function isFailedEffect({ fault, name, result }: ToolUse): boolean {
-  if (!natureOfTool(name).isEffect) return false
-  return (fault !== null || saysFailed(result)) && !isThereAlready(result)
+function isFailedEffect(use: ToolUse): boolean {
+  if (!natureOfTool(use.name).isEffect) return false
+  return (use.fault !== null || saysFailed(use)) && !isThereAlready(use)
 }
 
-function isGood({ is_answered, fault, result }: ToolUse): boolean {
-  return is_answered && fault === null && !saysFailed(result)
+function isGood(use: ToolUse): boolean {
+  return use.is_answered && use.fault === null && !saysFailed(use)
 }
 
 /**
  * Tells whether a result reports a failed state. For a tool that changes something this is its own
  * failure; for one that reads it is data.
  */
-function saysFailed(result: string | null): boolean {
+const saysFailed = remember(({ result }: ToolUse): boolean => {
   const head = (result ?? '').slice(0, resultHeadChars)
   return /"(?:status|state|result)" ?: ?"(?:failed|failure|error|rejected|declined)"/i.test(head)
-}
+})
 
-function isThereAlready(result: string | null): boolean {
+function isThereAlready({ result }: ToolUse): boolean {
   return /already|exists/i.test((result ?? '').slice(0, resultHeadChars))
 }
 
@@ -96,8 +97,7 @@ const resultHeadChars = 500
 /** Finds a failed end of a turn for shells and tools of unknown nature. */
 function findFailedEnd(uses: readonly ToolUse[]): Unresolved | undefined {
   const failed = uses.at(-1)
-  if (failed === undefined || failed.fault === null || isThereAlready(failed.result))
-    return undefined
+  if (failed === undefined || failed.fault === null || isThereAlready(failed)) return undefined
   const before = uses.findLast(({ step }) => step !== failed.step)
   const isStreak = before !== undefined && before.fault !== null
   return { failed, severity: isStreak ? 'medium' : 'low', words: undefined }

@@ -100,6 +100,7 @@ function toSystematicFinding(run: TaskRun, count: number, open: readonly ToolUse
  * for.
  */
 function findUnasked(run: TaskRun): FindingDraft[] {
+  if (!run.tools.some((use) => use.orphan === 'result' || isUnaskedRun(use))) return []
   const asked = new Set(run.tools.filter(isAskedById).map(({ thread }) => thread))
   const silent = findCallsWithoutHistory(run)
   const calls = new Set(run.calls.map(spanKey))

@@ -45,6 +45,7 @@ export const repeatError: Detector<typeof settings> = {
   needs: ['arguments', 'tool_outcomes'],
   settings,
   detect(run, set, budget) {
+    if (!run.tools.some(({ fault }) => fault === 'error')) return []
     const rows = stretchesOf(run).flatMap((stretch) => {
       budget.spend(stretch.length)
       return rowsOf(stretch).flatMap((steps) => toFinding(run, steps, set) ?? [])
@@ -70,7 +71,7 @@ function seriesOf(run: TaskRun, steps: readonly StepFacts[]): Series[] {
   const all: Series[] = []
   const open = new Map<string, Series>()
   for (const [at, facts] of steps.entries()) {
-    if (facts.uses.some(isMade)) open.clear()
+    if (hasMade(facts)) open.clear()
     for (const use of facts.uses.filter(isRefused)) {
       const key = `${use.sig} ${use.out}`
       const known = open.get(key)
@@ -101,9 +102,10 @@ const isRefused = remember(
     use.fault === 'error' && use.sig !== null && use.out !== null && mayChange(use),
 )
 
-function isMade(use: ToolUse): boolean {
-  return use.is_answered && use.fault === null && effectOfTool(use) === 'changes'
-}
+/** Tells whether a step has made a change. */
+const hasMade = remember(({ uses }: StepFacts) =>
+  uses.some((use) => use.is_answered && use.fault === null && effectOfTool(use) === 'changes'),
+)
 
 /** Tells whether a call, other than a command of a shell, can change something: its name reads nothing. */
 function mayChange(use: ToolUse): boolean {

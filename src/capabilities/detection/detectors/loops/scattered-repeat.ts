@@ -51,7 +51,7 @@ export const scatteredRepeat: Detector<typeof settings> = {
   settings,
   detect(run, set, budget) {
     return run.threads.flatMap((thread) => {
-      const steps = stepsOf(run, thread.steps)
+      const steps = stepsOf(run, thread)
       budget.spend(steps.length)
       return seriesOf(run, { thread: thread.index, steps }, set).map((series) =>
         toFinding(run, series, set),
@@ -78,8 +78,7 @@ function seriesOf(run: TaskRun, { thread, steps }: ThreadSteps, set: Settings): 
   const open = new Map<string, Series>()
   const found: Series[] = []
   for (const [at, facts] of steps.entries()) {
-    for (const use of selectDistinct(facts)) {
-      const key = `${use.sig} ${use.out}`
+    for (const { use, key } of eligibleIn(facts)) {
       const moment = clock.moment()
       const known = open.get(key)
       const series = known?.moment === moment ? known : newSeries(use, moment)
@@ -123,21 +122,21 @@ function thresholdOf(use: ToolUse, set: Settings): number {
   return commandOf(use) === undefined ? set.repeats : set.shell_repeats
 }
 
-/** Returns the eligible calls of a step, each once. */
-function selectDistinct({ uses }: StepFacts): readonly ToolUse[] {
-  const fit = uses.filter(isFit)
-  if (fit.length < 2) return fit
-  return [...new Map(fit.map((use) => [use.sig, use])).values()]
-}
+/** The eligible calls of a step, each once, by call and result. */
+const eligibleIn = remember(({ uses }: StepFacts) => {
+  const distinct = new Map(uses.filter(isFit).map((use) => [use.sig, use]))
+  return [...distinct.values()].map((use) => ({ use, key: `${use.sig} ${use.out}` }))
+})
 
-const isFit = remember(
-  (use: ToolUse): boolean =>
+function isFit(use: ToolUse): boolean {
+  return (
     use.sig !== null &&
     use.out !== null &&
     use.fault !== 'outage' &&
     effectOfTool(use) !== 'changes' &&
-    !isPollingUse(use),
-)
+    !isPollingUse(use)
+  )
+}
 
 function toFinding(run: TaskRun, { use, steps }: Series, set: Settings): FindingDraft {
   return toLoopDraft(run, {

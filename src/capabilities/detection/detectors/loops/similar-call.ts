@@ -87,8 +87,7 @@ function clustersOf(run: TaskRun, stretch: readonly StepFacts[], limits: Limits)
   const all: Cluster[] = []
   for (const [at, facts] of stretch.entries()) {
     limits.budget.spend(1)
-    for (const use of facts.uses.filter(isComparable)) {
-      const key = `${use.name}\n${use.out}`
+    for (const { use, key } of comparableIn(facts)) {
       const clusters = open.get(key) ?? []
       const seen = { use, at, facts, moment: clock.moment() }
       const cluster = joinCluster(clusters, seen, limits)
@@ -103,11 +102,16 @@ function clustersOf(run: TaskRun, stretch: readonly StepFacts[], limits: Limits)
   return all
 }
 
-const isComparable = remember((use: ToolUse): boolean => {
+/** The comparable calls of a step, by tool and result. */
+const comparableIn = remember(({ uses }: StepFacts) =>
+  uses.filter(isComparable).map((use) => ({ use, key: `${use.name}\n${use.out}` })),
+)
+
+function isComparable(use: ToolUse): boolean {
   const isKnown = use.sig !== null && use.out !== null && use.fault !== 'outage'
   if (!isKnown || isPollingUse(use)) return false
   return use.fault === 'error' || effectOfTool(use) !== 'changes'
-})
+}
 
 type SeenCall = { use: ToolUse; at: number; facts: StepFacts; moment: number }
 

@@ -14,6 +14,8 @@ type SeenText = { source: string; text: string }
 /** Texts that the agent had seen before an answer. */
 type SeenTexts = {
   texts: readonly SeenText[]
+  /** The results of each tool once more as one list: its sums and counts cover all pages. */
+  pages: () => readonly SeenText[]
   /** Whether there is something that the answer can be based on: results of tools, a document. */
   hasFacts: 'results' | 'document' | 'none'
   /** Why a value that is missing in the texts may have been seen all the same. */
@@ -39,12 +41,11 @@ export function readSeenTexts(run: TaskRun, step: Step): SeenTexts {
   const uses = readUses(run, step)
   addResults(run, { step, uses }, add)
   const gap = findGapOfCall(run, step) ?? findGapOfTexts(texts.values())
-  const results = Map.groupBy(uses, ({ name }) => name)
-  addPages(results, add)
   const hasResults = uses.some(({ result }) => result !== null)
   const done = uses.filter(({ fault }) => fault === null)
   return {
     texts: [...texts.values()],
+    pages: () => pagesOf(Map.groupBy(uses, ({ name }) => name)),
     hasFacts: hasResults ? 'results' : hasDocument ? 'document' : 'none',
     gap,
     asked: done.map((use) => ({ source: `call of ${use.name}`, text: use.arguments ?? '' })),
@@ -118,16 +119,15 @@ function addResults(
 /** Maximum characters of the results of a tool that are read as the pages of one list. */
 const pages_chars_max = 200_000
 
-/** Adds the results of a tool once more as one list: its sums and counts cover all pages. */
-function addPages(byName: ReadonlyMap<string, readonly ToolUse[]>, add: Add): void {
-  for (const [name, uses] of byName) {
+function pagesOf(byName: ReadonlyMap<string, readonly ToolUse[]>): SeenText[] {
+  return [...byName].flatMap(([name, uses]) => {
     const results = uses.flatMap(({ result }) => result ?? [])
     const chars = results.reduce((sum, { length }) => sum + length, 0)
     const isList = results.every((result) => /^\s*[[{]/.test(result))
-    if (results.length < 2 || chars > pages_chars_max || !isList) continue
+    if (results.length < 2 || chars > pages_chars_max || !isList) return []
     const items = results.map((result) => result.trim().replace(/^\[(.*)\]$/s, '$1'))
-    add(`results of ${name}`, `[${items.join(',\n')}]`)
-  }
+    return [{ source: `results of ${name}`, text: `[${items.join(',\n')}]` }]
+  })
 }
 
 function sumChars(texts: Iterable<SeenText>): number {
@@ -159,7 +159,8 @@ function gapOfText({ text }: SeenText): string | undefined {
   // A cut spares pairs of surrogates.
   if (text.length >= text_chars_max - 1)
     return `contents longer than ${text_chars_max.toLocaleString('en-US')} characters`
-  if (/\[masked/.test(text)) return 'contents that are masked'
+  if (!text.includes('[')) return undefined
+  if (text.includes('[masked')) return 'contents that are masked'
   return picture.test(text) ? 'images and other contents without a text' : undefined
 }
 

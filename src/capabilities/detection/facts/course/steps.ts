@@ -1,6 +1,7 @@
-import type { Step, TaskRun, ToolFault, ToolUse } from '../../reconstruction/index.ts'
-import { remember } from '../remember.ts'
+import type { Step, TaskRun, Thread, ToolFault, ToolUse } from '../../reconstruction/index.ts'
+import { remember, rememberFor } from '../remember.ts'
 import { effectOfTool } from '../tools/tool-effect.ts'
+import { usesOfSteps } from './thread-course.ts'
 
 /** A step with the results of its tools. */
 export type StepFacts = {
@@ -20,9 +21,9 @@ export type StepFacts = {
  */
 export const stretchesOf = remember((run: TaskRun): readonly (readonly StepFacts[])[] => {
   const stretches: StepFacts[][] = []
-  for (const { steps } of run.threads) {
+  for (const thread of run.threads) {
     let stretch: StepFacts[] = []
-    for (const facts of stepsOf(run, steps)) {
+    for (const facts of stepsOf(run, thread)) {
       if (facts.step.after_user && stretch.length > 0) {
         stretches.push(stretch)
         stretch = []
@@ -35,21 +36,36 @@ export const stretchesOf = remember((run: TaskRun): readonly (readonly StepFacts
 })
 
 /** Returns the steps of a thread with their results, without a last step that waits for results. */
-export function stepsOf(run: TaskRun, steps: readonly number[]): StepFacts[] {
-  const facts = steps.flatMap((index) => factsOf(run, index) ?? [])
+export function stepsOf(run: TaskRun, { index }: Thread): readonly StepFacts[] {
+  return stepsByThread(run)[index] ?? []
+}
+
+const stepsByThread = remember((run: TaskRun) =>
+  run.threads.map(({ steps }) => withoutWaiting(run, steps)),
+)
+
+function withoutWaiting(run: TaskRun, steps: readonly number[]): readonly StepFacts[] {
+  const facts: StepFacts[] = []
+  for (const index of steps) {
+    const step = run.steps[index]
+    if (step !== undefined) facts.push(factsOf(run, step))
+  }
   const last = facts.at(-1)
   const isOver = run.state === 'completed' || run.state === 'failed'
   const isWaiting = last !== undefined && !isOver && last.uses.some((use) => !use.is_answered)
   return isWaiting ? facts.slice(0, -1) : facts
 }
 
-function factsOf(run: TaskRun, index: number): StepFacts | undefined {
-  const step = run.steps[index]
-  if (step === undefined) return undefined
-  const uses = step.tools.flatMap((tool) => run.tools[tool] ?? [])
-  const out = outOf(uses)
-  const is_result_missing = uses.length > 0 && out === null
-  return { step, uses, out, fault: faultOf(uses), is_result_missing }
+const factsByStep = rememberFor<Step, StepFacts>()
+
+/** The facts of a step are the same object as long as its tools are: more can be remembered of it. */
+function factsOf(run: TaskRun, step: Step): StepFacts {
+  const uses = usesOfSteps(run, [step])
+  return factsByStep(step, uses, () => {
+    const out = outOf(uses)
+    const is_result_missing = uses.length > 0 && out === null
+    return { step, uses, out, fault: faultOf(uses), is_result_missing }
+  })
 }
 
 function outOf(uses: readonly ToolUse[]): string | null {
@@ -86,13 +102,17 @@ export function createWorldClock(run: TaskRun, thread: number): WorldClock {
   const breaks = breaksByThread(run).get(thread)
   let moments = 0
   return {
-    pass({ step, uses }) {
-      if (breaks?.has(step.call)) moments++
-      for (const use of uses) if (effectOfTool(use) === 'changes') moments++
+    pass(facts) {
+      if (breaks?.has(facts.step.call)) moments++
+      moments += countChanges(facts)
     },
     moment: () => moments,
   }
 }
+
+const countChanges = remember(
+  ({ uses }: StepFacts) => uses.filter((use) => effectOfTool(use) === 'changes').length,
+)
 
 /** Calls at which a thread's history broke. */
 const breaksByThread = remember((run: TaskRun): ReadonlyMap<number, ReadonlySet<number>> => {

@@ -23,13 +23,16 @@ export type RunCourse = {
  * that it left and, for a sub-agent of unknown parent, in the root. `isGood` decides which calls
  * succeeded.
  */
-export function createCourse(
-  run: TaskRun,
-  isGood: (call: ModelCall) => boolean = hasSucceeded,
-): RunCourse {
+export function createCourse(run: TaskRun, isGood?: (call: ModelCall) => boolean): RunCourse {
+  return isGood === undefined ? courseOf(run) : buildCourse(run, isGood)
+}
+
+const courseOf = remember((run: TaskRun) => buildCourse(run, hasSucceeded))
+
+function buildCourse(run: TaskRun, isGood: (call: ModelCall) => boolean): RunCourse {
   const lastGood = run.threads.map((thread) => findLastGoodCall(run, thread, isGood))
   const branches = branchesOf(run)
-  const uses = Map.groupBy(run.tools, ({ thread }) => thread)
+  const uses = usesByThread(run)
   return {
     recoversAfter(call) {
       const family = [...listAncestors(run, call.thread), ...(branches.get(call.thread) ?? [])]
@@ -38,6 +41,8 @@ export function createCourse(
     usesOf: ({ index }) => uses.get(index) ?? [],
   }
 }
+
+const usesByThread = remember(({ tools }: TaskRun) => Map.groupBy(tools, ({ thread }) => thread))
 
 function findLastGoodCall(
   run: TaskRun,

@@ -42,16 +42,17 @@ export function findSlips(
 function readSlips(run: TaskRun, step: Step, before: readonly Message[]): Slip[] {
   const said = before.filter(({ role, is_harness }) => role === 'user' && is_harness !== true)
   if (said.length === 0) return []
-  const other = before.filter(({ role }) => role !== 'user').map(({ text }) => text)
+  const texts = before.filter(({ role }) => role !== 'user').map(({ text }) => text)
   const results = run.tools.flatMap((use) =>
     use.step !== null && use.step < step.index ? [`${use.result}`] : [],
   )
+  const other = [...texts, ...results]
   return step.tools.flatMap((index) => {
     const use = run.tools[index]
     if (use === undefined || use.fault !== null) return []
     return Object.entries(argumentsOf(use)).flatMap(([key, given]) => {
       if (typeof given !== 'string' && typeof given !== 'number') return []
-      const argument = { key, value: String(given), said, other: [...other, ...results] }
+      const argument = { key, value: String(given), said, other }
       if (argument.value.length > value_chars_max) return []
       const slip =
         findRejected(argument) ??

@@ -17,6 +17,7 @@ import { findWrongOption } from './wrong-options.ts'
  * another; and calls that the user had forbidden.
  */
 export function findLostNeeds(run: TaskRun, budget: WorkBudget): FindingDraft[] {
+  if (!run.tools.some(isChoice)) return []
   return readDialogues(run).dialogues.flatMap((dialogue) => {
     const placeOfStep = new Map<number | null, number>()
     for (const [at, { step }] of dialogue.messages.entries()) {

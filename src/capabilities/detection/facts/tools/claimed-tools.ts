@@ -15,12 +15,16 @@ export type Request = { words: ReadonlySet<string>; isConsent: boolean }
 
 /** Returns what the user last asked for; undefined for a question. */
 export function readRequest(run: TaskRun, step: Step): Request | undefined {
-  const said = run.messages.filter(({ call, role }) => call <= step.call && role !== 'tool')
-  const at = said.findLastIndex(({ role }) => role === 'user')
-  const text = said[at]?.text ?? ''
+  const at = run.messages.findLastIndex(({ call, role }) => call <= step.call && role === 'user')
+  const text = run.messages[at]?.text ?? ''
   if (/[?？]/.test(text) || askingStart.test(text)) return undefined
   const isConsent = isConsenting(text)
-  const before = isConsent ? said.slice(0, at).findLast(({ step: of }) => of !== null) : undefined
+  const before = isConsent
+    ? run.messages.findLast(
+        ({ index, call, role, step: of }) =>
+          index < at && call <= step.call && role !== 'tool' && of !== null,
+      )
+    : undefined
   return { words: toTokenSet(`${text} ${before?.text ?? ''}`), isConsent }
 }
 

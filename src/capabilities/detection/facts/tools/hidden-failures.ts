@@ -2,6 +2,7 @@ import { objectFrom, parsedJson, textFrom } from '../../../../kernel/json-values
 import { findDoneClaims, mentionsFailure, sentencesOf } from '../../../provenance/text/index.ts'
 import type { Step, TaskRun, ToolUse } from '../../reconstruction/index.ts'
 import { callOf } from '../finding-parts.ts'
+import { remember } from '../remember.ts'
 import { type DeclaredAction, readActions, stemsOf } from './declared-actions.ts'
 import { sharesReason } from './failure-reports.ts'
 import { argumentsOf } from './tool-words.ts'
@@ -45,12 +46,12 @@ const noTools: readonly never[] = []
 
 function isRefused(use: ToolUse, isAction: boolean): boolean {
   if (!isAction || !use.is_answered) return false
-  return use.fault !== null || saysRefused(use.result ?? '')
+  return use.fault !== null || saysRefused(use)
 }
 
 /** Tells whether an object says that its action was not done: `{"sent": false, "reason": …}`, `{"statut": "refusé"}`. */
-function saysRefused(result: string): boolean {
-  const object = objectFrom(parsedJson(result.slice(0, result_chars_max)))
+const saysRefused = remember(({ result }: ToolUse): boolean => {
+  const object = objectFrom(parsedJson((result ?? '').slice(0, result_chars_max)))
   if (object === undefined) return false
   const entries = Object.entries(object)
   const hasReason = entries.some(
@@ -60,7 +61,7 @@ function saysRefused(result: string): boolean {
     if (value === false) return hasReason && !/^(?:is|has)_/.test(key)
     return stateKey.test(key) && refused.test(textFrom(value))
   })
-}
+})
 
 const result_chars_max = 2_000
 const reasonKey =

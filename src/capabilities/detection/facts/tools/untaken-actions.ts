@@ -31,9 +31,8 @@ export type AnswerAfterCalls = {
  */
 export function findUntaken(run: TaskRun, answer: AnswerAfterCalls): UntakenAction | undefined {
   const { step, before } = answer
-  const called = new Set(before.map(({ name }) => name))
   const untried = readActions(callOf(run, step)?.tools ?? noTools).filter(
-    ({ name }) => !called.has(name),
+    (action) => !before.some(({ name }) => name === action.name),
   )
   if (untried.length === 0) return undefined
   const exchange = readExchange(run, step)
@@ -47,15 +46,10 @@ const noTools: readonly never[] = []
 type Exchange = { last: Message | undefined; offer: string; words: ReadonlySet<string> }
 
 function readExchange(run: TaskRun, step: Step): Exchange {
-  const said = run.messages.filter(
-    ({ call, role, is_harness, text, step: of }) =>
-      call <= step.call &&
-      of !== step.index &&
-      isSpoken(role) &&
-      is_harness !== true &&
-      text !== '',
+  const said = spokenOf(run)
+  const at = said.findLastIndex(
+    ({ call, role, step: of }) => role === 'user' && call <= step.call && of !== step.index,
   )
-  const at = said.findLastIndex(({ role }) => role === 'user')
   const before = said.slice(Math.max(0, at - 2), at + 1)
   const reply = said[at - 1]
   const offer = reply?.role === 'assistant' ? (sentencesOf(reply.text).at(-1) ?? '') : ''
@@ -66,9 +60,13 @@ function readExchange(run: TaskRun, step: Step): Exchange {
   }
 }
 
-function isSpoken(role: Message['role']): boolean {
-  return role === 'user' || role === 'assistant'
-}
+/** The messages of the user and of the agent, in their order. */
+const spokenOf = remember(({ messages }: TaskRun) =>
+  messages.filter(
+    ({ role, is_harness, text }) =>
+      (role === 'user' || role === 'assistant') && is_harness !== true && text !== '',
+  ),
+)
 
 const stemsOfMessage = remember(({ text }: Message) => stemsOf(text))
 
@@ -176,10 +174,10 @@ function isKnown(
   { participle }: DoneClaim,
 ): boolean {
   const said = new Set([...verbs, ...stemsOf(participle)])
-  return before.some(
-    ({ result }) => !stemsOf((result ?? '').replace(unset, ' ')).isDisjointFrom(said),
-  )
+  return before.some((use) => !stemsOfResult(use).isDisjointFrom(said))
 }
+
+const stemsOfResult = remember(({ result }: ToolUse) => stemsOf((result ?? '').replace(unset, ' ')))
 
 /** Fields of a result that deny what their name says. */
 const unset = /"\w+"\s*:\s*(?:false|null|0|""|"(?:no|none|off)"|\[\])/gi

@@ -4,7 +4,8 @@ import { findCurrency, findUnit, readValues } from '../../values/index.ts'
 import { classOfColumn } from './column-class.ts'
 import { type Cell, isJson, readJson, readTables, type Structure } from './read-structure.ts'
 import { unescapeJson } from './searchable-text.ts'
-import type { Count, Seen } from './seen.ts'
+import type { Count } from './seen.ts'
+import { counts_max, namesIn, type Seen } from './seen-value.ts'
 
 /** Reads the values of a text with their cells, and counts its lists and equal cells. */
 export function readSource({ source, text }: SeenText, counts: Map<number, Count[]>): Seen[] {
@@ -23,6 +24,7 @@ export function readSource({ source, text }: SeenText, counts: Map<number, Count
   for (const { length, at } of structure.listLengths) addCount(length, at)
   countEqualCells(text, structure, addCount)
   const labels = labelsOf(text, structure.cells)
+  const names = new Map(labels.entries().map(([record, all]) => [record, namesIn(all)]))
   const findPlace = placesIn(text, structure.cells)
   return readValues(separated(text, structure)).flatMap((value) => {
     const { cell, position, line } = findPlace(value.at)
@@ -34,7 +36,8 @@ export function readSource({ source, text }: SeenText, counts: Map<number, Count
     }
     if (cell === undefined || cell.at[1] - cell.at[0] > cell_chars_max) return [seen]
     const ancestors = ancestorsOf(structure, cell.record).map((record) => `${source}:${record}`)
-    const own = { ...seen, labels: labels.get(cell.record) ?? [], ancestors }
+    const named = { labels: labels.get(cell.record) ?? [], names: names.get(cell.record) ?? [] }
+    const own = { ...seen, ...named, ancestors }
     // "98-91" has two numbers: those of all rows are two columns.
     const column = isWholeCell(text, value, cell) ? cell.column : `${cell.column} ${position}`
     return inCell(own, { ...cell, column }, source)
@@ -65,9 +68,6 @@ export function isRate(text: string, { amount, at: [start, end] }: Value): boole
     rateBefore.test(text.slice(Math.max(0, start - 8), start))
   )
 }
-
-/** Maximum lists and groups of cells that are kept for one count. */
-const counts_max = 20
 
 type Place = { cell: Cell | undefined; position: number; line: number }
 

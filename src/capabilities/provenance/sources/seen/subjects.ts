@@ -1,18 +1,12 @@
 import type { Range } from '../../text/index.ts'
 import type { Value } from '../../values/index.ts'
-import type { Seen } from './seen-value.ts'
+import { namesIn, type Seen } from './seen-value.ts'
 
 /** A name or id of a record in an answer. */
 export type Mention = { label: string; at: Range; records: ReadonlySet<string> }
 
 /** Records of one name up to which the name identifies them. */
 const records_max = 2
-/** Minimum characters of a name. */
-const label_chars_min = 3
-/** Words that say a state, not a name. */
-const states =
-  /^(?:true|false|null|none|yes|no|open|closed|active|inactive|pending|paid|ok|error|new|done|available|standard|economy|business|cancelled|confirmed|shipped|delivered|on time|scheduled)$/
-
 /** Finds which names of records an answer mentions, and which records have a value. */
 export class Subjects {
   readonly #byRecord = new Map<string, Seen[]>()
@@ -35,14 +29,12 @@ export class Subjects {
   }
 
   #add(seen: Seen): void {
-    const { value, record, labels = [] } = seen
+    const { value, record, names = [] } = seen
     push(this.#byValue, keyOf(value), seen)
     if (record === undefined) return
     push(this.#byRecord, record, seen)
-    for (const label of value.kind === 'id' ? [...labels, value.text] : labels) {
-      const name = label.replaceAll('"', '').trim().toLowerCase()
-      if (name.length >= label_chars_min && !states.test(name)) add(this.#labels, name, record)
-    }
+    const own = value.kind === 'id' ? namesIn([value.text]) : []
+    for (const name of [...names, ...own]) add(this.#labels, name, record)
   }
 
   /** Returns the names in a part of a text, in order; of overlapping ones the longest. */
