@@ -43,3 +43,22 @@ test('an answer can repeat what an earlier answer calculated', () => {
     .assistant('Reserved: P84 on 16 September. Please bring £202.')
   expect(findingsOf(unsupportedValue, run)).toEqual([])
 })
+
+test('an amount that follows from what an earlier answer worked out is at most low', () => {
+  const run = (last: string) =>
+    agentRun(last)
+      .system('A visit is €90, at once €140. The way: 10 km are free, then €0.80 a km.')
+      .user('At once, to Mill Lane 4.')
+      .tool({ name: 'distance', args: { to: 'Mill Lane 4' } }, '24 km')
+      .assistant('That is €140, and 14 × €0.80 = €11.20 for the way: €151.20 together.')
+      .user('And not at once?')
+      .assistant(last)
+  expect(severitiesOf(run('A visit is €90, at once €140, with the way €101.20.'))).not.toContain('medium')
+  expect(severitiesOf(run('A visit is €90, at once €140, with the way €178.35.'))).toContain('medium')
+})
+
+test('an invented code stays what it is when it is said again', () => {
+  const said = 'Order PB-7713 costs €42.50, due 2026-03-12.'
+  const run = asked('code').assistant(said).user('Sure?').assistant(said)
+  expect(severitiesOf(run)).toEqual(['medium', 'medium'])
+})

@@ -55,6 +55,20 @@ describe('healthy twins', () => {
   const none = (run: ReturnType<typeof agentRun>) =>
     expect(findingsOf(duplicateSideEffect, run)).toEqual([])
 
+  test.each(['refund_state', 'booking_options', 'cancel_fee', 'order-progress'])(
+    'asking again by %s changes nothing',
+    (name) => {
+      const ask = { name, args: { id: 'RF-2' } }
+      none(
+        agentRun('again')
+          .user('Refund one, please.')
+          .tool(ask, '{"id":"RF-2","state":"pending"}')
+          .tool(ask, '{"id":"RF-2","state":"approved","amount":14.00}')
+          .assistant('It is approved.'),
+      )
+    },
+  )
+
   test('a result that reads like an error is not a success', () => {
     const said = 'MCP error -32602: Invalid params'
     none(agentRun('mcp').user('Pay.').tool(pay, said).tool(pay, said).assistant('x'))

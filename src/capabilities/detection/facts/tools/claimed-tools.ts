@@ -5,7 +5,7 @@ import {
   verbsLike,
 } from '../../../provenance/text/index.ts'
 import type { Step, TaskRun, ToolUse } from '../../reconstruction/index.ts'
-import { effectOfTool, isReadingName, natureOfTool } from './tool-effect.ts'
+import { effectOfTool, endsInReading, isReadingName, natureOfTool } from './tool-effect.ts'
 import { wordsOfTool } from './tool-words.ts'
 
 const stem_chars = 5
@@ -91,14 +91,10 @@ function isEffectName(name: string): boolean {
   return (
     !isReadingName(name) &&
     !natureOfTool(`${name}_`).isEnd &&
-    !asking.has(words.at(-1) ?? '') &&
+    !endsInReading(words) &&
     words.some(isChangeVerb)
   )
 }
-
-const asking = new Set(
-  'status list search history preview quote lookup count info details'.split(' '),
-)
 
 /** Tells whether an earlier call can be the claimed action, under any name. */
 export function mayHaveDone(use: ToolUse, { verb }: DoneClaim, tool: string): boolean {

@@ -132,10 +132,14 @@ function readName(name: string): ToolNature {
  * (`order_status`) does not.
  */
 function isEffectful(words: readonly string[]): boolean {
-  const last = words.at(-1) ?? ''
-  if (askingWords.has(last)) return false
+  if (endsInReading(words)) return false
   const verb = words.find((word) => isEffectWord(word) || readingWords.has(word))
   return verb !== undefined && !readingWords.has(verb)
+}
+
+/** Tells whether a name ends in a noun of what is read: `refund_state`, `cancellation_terms`. */
+export function endsInReading(words: readonly string[]): boolean {
+  return askingWords.has(words.at(-1) ?? '')
 }
 
 function isEffectWord(word: string): boolean {
@@ -169,7 +173,8 @@ const readingWords = toWordSet(
 )
 
 const askingWords = toWordSet(
-  'status list search history preview quote lookup count details info query draft estimate',
+  'status state progress list search history preview quote quotes lookup count details info query draft ' +
+    'estimate options slots times availability eligibility policy rules terms fee fees cost costs price prices',
 )
 
 /** Verbs whose repetition has its effect again. */

@@ -113,6 +113,8 @@ function isWholeCell(text: string, { text: written }: Value, { at }: Cell): bool
   return written.length * 2 >= text.slice(...at).trim().length
 }
 
+const taxWord = /^(?:net|gross|excl|incl|ex|vat|tax|netto|brutto|mwst|ust|ht|ttc|iva)$/i
+
 /** Returns the value in its cell, and once more in the unit that the column's name has. */
 function inCell(seen: Seen, cell: Cell, source: string): Seen[] {
   const { value } = seen
@@ -126,7 +128,8 @@ function inCell(seen: Seen, cell: Cell, source: string): Seen[] {
   const words = cell.column
     .split(/[^\p{L}°€$£%²³]+|(?<=[a-z])(?=[A-Z])/u)
     .filter((word) => word !== '')
-  const last = words.at(-1) ?? ''
+  // `eur_excl_vat`: what an amount includes comes after its currency.
+  const last = words.findLast((word) => !taxWord.test(word)) ?? ''
   const unit = findUnit(last)
   const isCents = /^cents?$|^pence$/i.test(last)
   const currency = findCurrency(last)
