@@ -84,7 +84,7 @@ function chat({ seed, index }: Place): Given {
     'gen_ai.provider.name': 'openai',
     'gen_ai.request.model': 'gpt-5-mini',
     'gen_ai.response.model': 'gpt-5-mini-2025-08-07',
-    'gen_ai.response.id': `chatcmpl-${hex(seed * 1000 + index, 24)}`,
+    'gen_ai.response.id': `chatcmpl-${hex(index, 14)}${seed}`,
     'gen_ai.request.temperature': 0.2,
     'gen_ai.request.max_tokens': 1024,
     'gen_ai.response.finish_reasons': { arrayValue: { values: [{ stringValue: 'stop' }] } },

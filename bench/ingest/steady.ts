@@ -128,7 +128,7 @@ async function pace(senders: readonly Sender[], per_s: number, duration_ms: numb
 /** The rows with a lag of at most this many seconds, by bound. */
 type Lag = { bound_s: number; rows: number }[]
 
-const bounds = ['0.1', '0.25', '0.5', '1', '2', '5', '10', '30', '60', '300', '1800', '7200']
+const bounds = '0.1 0.25 0.5 1 1.5 2 3 4 5 10 30 60 300 1800 7200'.split(' ')
 
 async function progressOf(cluster: Cluster) {
   const value = await scrape(cluster.worker.management_url)

@@ -37,8 +37,8 @@ export function ingestMeters(metrics: Metrics) {
     }),
     lag: metrics.histogram({
       name: 'looptrace_ingest_lag_seconds',
-      help: 'Time from the end of a call until its row is stored.',
-      buckets: [0.1, 0.25, 0.5, 1, 2, 5, 10, 30, 60, 300, 1_800, 7_200],
+      help: 'Time from the end of a call until its row is stored and its task is rolled up.',
+      buckets: [0.1, 0.25, 0.5, 1, 1.5, 2, 3, 4, 5, 10, 30, 60, 300, 1_800, 7_200],
     }),
   }
 }

@@ -846,7 +846,8 @@ create table recent_responses (
   -- usage.
   is_retrieved boolean not null default false,
   has_usage boolean not null default true,
-  primary key (project_id, response_id, trace_id, observation_id)
+  -- A server that names all answers alike has many calls of one name, but seldom on both sides.
+  primary key (project_id, response_id, is_record, trace_id, observation_id)
 );
 create index recent_responses_by_day on recent_responses (seen_on);
 -- The calls of a trace are looked up for each batch.

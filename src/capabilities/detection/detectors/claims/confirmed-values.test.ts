@@ -53,8 +53,12 @@ test('an amount that follows from what an earlier answer worked out is at most l
       .assistant('That is €140, and 14 × €0.80 = €11.20 for the way: €151.20 together.')
       .user('And not at once?')
       .assistant(last)
-  expect(severitiesOf(run('A visit is €90, at once €140, with the way €101.20.'))).not.toContain('medium')
-  expect(severitiesOf(run('A visit is €90, at once €140, with the way €178.35.'))).toContain('medium')
+  expect(severitiesOf(run('A visit is €90, at once €140, with the way €101.20.'))).not.toContain(
+    'medium',
+  )
+  expect(severitiesOf(run('A visit is €90, at once €140, with the way €178.35.'))).toContain(
+    'medium',
+  )
 })
 
 test('an invented code stays what it is when it is said again', () => {
