@@ -1,4 +1,4 @@
-import { stem } from '../../provenance/text/index.ts'
+import { stem, type Token, tokenize } from '../../provenance/text/index.ts'
 import {
   isComparable,
   isSameKind,
@@ -6,11 +6,9 @@ import {
   readDates,
 } from '../../provenance/values/index.ts'
 import { isNear } from '../knowledge/library.ts'
-import { alikeOf, hasOpposite, likeness } from './alike-words.ts'
+import { alikeOf, gravity, hasOpposite, likeness } from './alike-words.ts'
 import { hasSibling, isOverstated } from './claim-words.ts'
 import type { ComparedSentence, ReadClaim, ReadText } from './compare-claim.ts'
-import { countsOneOfMany } from './number-words.ts'
-import { hasSwappedSides } from './swapped-sides.ts'
 
 /** A difference between a sentence and a claim that share their words. */
 export type Clash =
@@ -144,4 +142,106 @@ function hasSameOrder(anchors: readonly string[], { tokens }: ComparedSentence):
     if (place !== -1) last = place
   }
   return true
+}
+
+/** One of something; `one of the cranes` and `one can` count nothing. */
+const single =
+  /(?<!\p{L})(?:one|a single|(?:nur |genau )?(?:ein(?:e[mnrs]?)? einzige[mnrs]?)|un seul|une seule|un solo|una sola)(?= (?!of |can |must |may |should |has |is |cannot |could |would |the |von |der )\p{L})/giu
+/** Words behind a number that may name what is counted. */
+const counted_words = 3
+
+/** Reports whether a claim counts one of what a sentence counts several, or the other way round. */
+function countsOneOfMany(
+  claim: { text: string; numbers: readonly Quantity[] },
+  sentence: { text: string; numbers: readonly Quantity[] },
+): boolean {
+  const counts = (text: string, numbers: readonly Quantity[]) =>
+    numbers.filter(({ value }) => value >= 2).map(({ end, start }) => behind(text, [start, end]))
+  const isShared = (ones: readonly string[][], many: readonly string[][]) =>
+    ones.some((one) => many.some((other) => sharesWord(one, other)))
+  const ofClaim = readOnes(claim.text)
+  const ofSentence = readOnes(sentence.text)
+  return (
+    (ofSentence.length === 0 && isShared(ofClaim, counts(sentence.text, sentence.numbers))) ||
+    (ofClaim.length === 0 && isShared(ofSentence, counts(claim.text, claim.numbers)))
+  )
+}
+
+function readOnes(text: string): string[][] {
+  return [...text.matchAll(single)].map(({ index, 0: written }) =>
+    behind(text, [index, index + written.length]),
+  )
+}
+
+/** Returns the telling words at the end of a number and behind it. */
+function behind(text: string, [start, end]: readonly [number, number]): string[] {
+  const words = tokenize(text.slice(start, end + 60)).map(({ term }) => term)
+  return words.slice(0, counted_words + 1).filter((term) => gravity(term) > 0)
+}
+
+function sharesWord(one: readonly string[], other: readonly string[]): boolean {
+  const known = alikeOf(other)
+  return one.some((term) => likeness(term, known) > 0)
+}
+
+/** Words between two things whose order matters: `A is heavier than B`, `A displaces B`. */
+const relations =
+  /(?<!\p{L})(?:than|als|exceed\w*|outperform\w*|beat(?:s|en)?|defeat\w*|displac\w+|replac\w+|supersed\w+|caus(?:e|es|ed|ing)|acquir\w+|bought|preced\w+|follow(?:s|ed)?|before|after|own(?:s|ed)?|contain(?:s|ed)?|eats?|ate|depends? on|leads? to|led to|results? in|turns? into|übertrifft|verdrängt|ersetzt|verursacht)(?!\p{L})/giu
+/** In `B is displaced by A` the sides are exchanged. */
+const passive = /^[^.;]{0,20}?(?<!\p{L})(?:by|von|durch)(?!\p{L})/iu
+
+type Sides = { relation: string; left: ReadonlySet<string>; right: ReadonlySet<string> }
+
+/**
+ * Reports whether a sentence has what a claim compares or relates the other way round: `iron is
+ * more reactive than copper` beside `copper is more reactive than iron`.
+ */
+function hasSwappedSides(claim: string, sentence: string): boolean {
+  const known = readSides(sentence)
+  return readSides(claim).some(({ relation, left, right }) =>
+    known.some((other) => other.relation === relation && isSwapped({ left, right }, other)),
+  )
+}
+
+/** One thing is enough: a claim names few, and in the right order no side has one of the other. */
+function isSwapped(claim: Omit<Sides, 'relation'>, other: Sides): boolean {
+  const only = (one: ReadonlySet<string>, rest: ReadonlySet<string>) =>
+    [...one].filter((term) => !rest.has(term))
+  const left = only(claim.left, claim.right)
+  const right = only(claim.right, claim.left)
+  const isOn = (term: string, side: ReadonlySet<string>, rest: ReadonlySet<string>) =>
+    side.has(term) && !rest.has(term)
+  const moved =
+    left.filter((term) => isOn(term, other.right, other.left)).length +
+    right.filter((term) => isOn(term, other.left, other.right)).length
+  const kept =
+    left.filter((term) => isOn(term, other.left, other.right)).length +
+    right.filter((term) => isOn(term, other.right, other.left)).length
+  return moved > kept || (moved > 0 && right.some((term) => other.left.has(term)))
+}
+
+function readSides(text: string): Sides[] {
+  return [...text.matchAll(relations)].flatMap((match) => {
+    const [written] = match
+    const end = match.index + written.length
+    const before = termsOf(text.slice(0, match.index))
+    const behind = termsOf(text.slice(end))
+    const isPassive = passive.test(text.slice(end)) && !/^(?:than|als)$/i.test(written)
+    const [left, right] = isPassive ? [behind, before] : [before, behind]
+    // `After 10 June` relates no two things.
+    if (left.size === 0 || right.size === 0) return []
+    return { relation: written.toLowerCase().slice(0, relation_chars), left, right }
+  })
+}
+
+/** Letters at the start of a relation that its forms share. */
+const relation_chars = 4
+
+function termsOf(text: string): ReadonlySet<string> {
+  const isTelling = ({ term }: Token) => gravity(term) === 1
+  return new Set(
+    tokenize(text)
+      .filter(isTelling)
+      .map(({ term }) => term),
+  )
 }
