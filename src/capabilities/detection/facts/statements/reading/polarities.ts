@@ -30,10 +30,14 @@ function shareBack(
     const [hit, next] = [hits[at], hits[at + 1]]
     if (hit === undefined || next === undefined || next.start < hit.end) continue
     const isJoined = shared[at] === 'unclear' && shared[at + 1] === 'none'
-    if (isJoined && joinsList(text.slice(hit.end, next.start))) shared[at] = 'none'
+    const gap = text.slice(hit.end, next.start)
+    if (isJoined && joinsList(gap) && !ownNegation.test(gap)) shared[at] = 'none'
   }
   return shared
 }
+
+/** "Five bullets, no tables": the second topic is forbidden by its own word. */
+const ownNegation = /(?<!\p{L})(?:no|not|without|never|zero|keine?|ohne|sin|sans)(?!\p{L})/iu
 
 function isListed(before: { end: number; slot: string }, hit: TopicHit, gap: string): boolean {
   if (before.end === 0) return false

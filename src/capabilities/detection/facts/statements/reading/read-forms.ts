@@ -1,4 +1,5 @@
 import type { Statement } from '../../../contract.ts'
+import { findBanBehind } from '../sentence/pointing.ts'
 import type { Polarity } from '../sentence/polarity.ts'
 import { phrasesIn } from '../sentence/quotes.ts'
 import type { Segment } from '../sentence/segments.ts'
@@ -14,9 +15,18 @@ export function readForms(segment: Segment): Statement[] {
   const hits = [...findTopics(text), ...findMarks(segment)].sort((a, b) => a.start - b.start)
   const polarities = polaritiesOf(segment, hits)
   return hits.flatMap((hit, at) => {
-    if (isBareHead(segment, hit) || !segment.isAskedAt(hit.start)) return []
+    if (isBareHead(segment, hit)) return []
+    if (isBannedBehind(segment, hit)) return statementFrom(segment, hit, 'none') ?? []
+    if (!segment.isAskedAt(hit.start)) return []
     return statementFrom(segment, hit, polarities[at] ?? 'unclear') ?? []
   })
+}
+
+/** "Our filter eats links, so don't send any": the words that forbid are asked for, not the reason. */
+function isBannedBehind({ text, isAskedAt }: Segment, { start, end }: TopicHit): boolean {
+  if (/(?<!\p{L})(?:as|like|into) (?:\p{L}+ )?$/iu.test(text.slice(0, start))) return false
+  const ban = findBanBehind(text, end)
+  return ban !== undefined && isAskedAt(ban)
 }
 
 /** Tells whether a topic is the whole part before a colon: "Emojis: …". */
@@ -26,7 +36,7 @@ function isBareHead({ isHead, text }: Segment, { start, end }: TopicHit): boolea
 
 /** "Emojis: never", "bold: off". */
 const isAnswer =
-  /^(?:(?:never|no|none|not? (?:allowed|any|at all)|off|false|0|disabled?|forbidden|banned|zero|nein|keine?|nie|aus|verboten|nunca|ninguno|jamais|aucun)(?=,|\W*$| (?:in|here|ever|under|any|anywhere|with)(?!p{L}))|not (?:in|here|ever|under|any|anywhere|with|for|from|on)(?!p{L})|(?:always|yes|on|true|enabled|required|immer|ja|siempre|toujours)\W*$)/i
+  /^(?:(?:never|no|none|not? (?:allowed|any|at all)|off|false|0|disabled?|forbidden|banned|zero|nein|keine?|nie|aus|verboten|nunca|ninguno|jamais|aucun)(?=,|\W*$| (?:in|here|ever|under|any|anywhere|with)(?!\p{L}))|not (?:in|here|ever|under|any|anywhere|with|for|from|on)(?!\p{L})|(?:always|yes|on|true|enabled|required|immer|ja|siempre|toujours)\W*$)/iu
 
 function readHead(segment: Segment): Statement[] {
   const polarity = /^(?:always|yes|on|true|enabled|required|immer|ja|siempre|toujours)\b/i.test(
@@ -56,10 +66,24 @@ function statementFrom(segment: Segment, hit: TopicHit, polarity: Polarity): Sta
   }
   if ((slot === 'question' || slot === 'sign:?') && polarity === 'some')
     return endingFrom(statement, left, right)
+  const around = `${segment.head}${left}${right}`
+  if (polarity === 'some' && !/\p{L}/u.test(around) && thingSlots.has(`${slot} ${hit.topic.some}`))
+    return undefined
   const meant = polarity === 'unclear' ? presumed(segment, hit) : polarity
   const value = meant === 'unclear' ? undefined : formValueOf(segment, hit, meant)
   return value === undefined ? undefined : { ...statement, slot, value }
 }
+
+/** Topics that say nothing when they stand alone, as in a list of what an app can show. */
+const thingSlots = new Set([
+  'emoji some',
+  'table table',
+  'links some',
+  'code some',
+  'heading some',
+  'bold some',
+  'italics some',
+])
 
 /** Returns the meaning of a rule that names a topic and neither asks for it nor forbids it. */
 function presumed({ role, text, holds }: Segment, { topic }: TopicHit): Polarity {

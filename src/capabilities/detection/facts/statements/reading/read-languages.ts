@@ -14,9 +14,9 @@ const asked = new RegExp(
   'iu',
 )
 const onlyBefore =
-  /(?<![\p{L}])(?:only|just|nothing but|exclusively|nur|ausschließlich|solo|sólo|únicamente|solamente|uniquement|seulement|que|strictly|use|speak|verwende|utilise|usa)(?: in| en| auf)?\s(?:(?:simple|plain|in|en)\s)?$/iu
+  /(?<![\p{L}])(?:nur noch|(?:the )?(?:only )?language (?:of your \p{L}+ |you (?:write|speak|use|answer in|know) )?is|(?:language|sprache|langue|idioma|lang)\s?[:=]|yours (?:is|are|stays?)|only|just|nothing but|exclusively|nur|ausschließlich|solo|sólo|únicamente|solamente|uniquement|seulement|que|strictly|use|speak|verwende|utilise|usa)(?: in| en| auf)?\s(?:(?:simple|plain|in|en)\s)?$/iu
 const onlyAfter =
-  /^[\s,]*(?:only|please|pls|from (?:now|here|this)|exclusively|instead|throughout|all the way|from your side|for (?:the rest|everything|all)|nur|bitte|solamente|uniquement|por favor|svp|à partir|a partir|dorénavant|désormais|de ahora|ab (?:jetzt|sofort))/iu
+  /^[\s,]*(?:only|please|pls|from (?:now|here|this|you|your)|exclusively|instead|throughout|all the way|from your side|for (?:the rest|everything|all)|nur|bitte|solamente|uniquement|por favor|svp|à partir|a partir|dorénavant|désormais|de ahora|ab (?:jetzt|sofort))/iu
 
 /** Reads the language of answers: "always answer in French", "用中文回答", "nur Deutsch". */
 export function readLanguages(segment: Segment): Statement[] {

@@ -29,10 +29,12 @@ type Asked = {
  */
 export function askedIn(text: string, asked: Asked): (start: number) => boolean {
   const { role, products, text: head } = asked
-  if (isAboutWork(withoutEvent(text)) || isOfOthers(head, asked)) return () => false
+  const isOfHead = head !== '' && isAboutWork(head) && !ofAnswers.test(text)
+  if (isOfHead || isAboutWork(withoutEvent(text)) || isOfOthers(head, asked)) return () => false
   if (role === 'system') {
     return (start) => !isHedged(partAt(text, start)) && subjectAt(text, start, products) !== 'other'
   }
+  if (tagged.test(text)) return () => false
   const isMain = !isQuestion(text)
   const isOpen = !/[?？]\W*$/.test(text)
   const asksMain = isMain && asksAtAll(text, asked)
@@ -47,10 +49,16 @@ export function askedIn(text: string, asked: Asked): (start: number) => boolean 
   }
 }
 
+const ofAnswers = /(?<!\p{L})(?:every|each|all|your|any) (?:answers?|repl|respon|messages?)/iu
+/** "Three lines, no rhyme, right?" */
+const tagged =
+  /[,–—-] ?(?:right|correct|true|yes|no|or not|isn't it|aren't they|doesn't it|is that (?:right|so|true)|am i right|oder|nicht wahr|verdad|no es así|n'est-ce pas|non)\s?[?？]\W*$/iu
+
 /** Tells whether the text at a position belongs to a report or a story. */
 function isTold(text: string, start: number): boolean {
   const left = text.slice(0, start)
-  return isReported(clauseBefore(text, start)) || (isNarrated(left) && !requestBehind.test(left))
+  if (isReported(clauseBefore(text, start))) return true
+  return (isNarrated(left) || wanted.test(left)) && !requestBehind.test(left)
 }
 
 /** Tells whether the part of a sentence around a position asks for something. */
@@ -84,6 +92,9 @@ function partStart(text: string, start: number): number {
   return last === undefined ? 0 : last.index + last[0].length
 }
 
+/** "Reddit wants titles under …, no emojis": what another asks for. */
+const wanted =
+  /^[^,;:]*(?<!\p{L})(?!(?:that|this|which|it|what|who|everyone|everything|rule) )\p{L}+ (?:wants|requires|demands|expects|accepts|allows|forbids|bans|rejects|prescribes|stipulates)(?!\p{L})/iu
 /** A request behind a story: "…, so please". */
 const requestBehind =
   /(?<!\p{L})(?:please|pls|so|from now on|always|bitte|por favor|desde ahora|désormais|stp|svp)(?!\p{L})/iu

@@ -12,7 +12,7 @@ export function ownWordsOf(text: string, role: 'system' | 'user'): string {
 
 /** Headers of a system text that show the words of others: "The house style says:". */
 const referred =
-  /(?<!\p{L})(?<!\b(?:you|answers?|replies|i|we)(?: \p{L}+)? )(?:says|reads|states|demands|(?:(?:were|was|are|is) (?:told|instructed|asked|taught))|for reference|for context|which you (?:explain|enforce|apply|check)|(?:about|explain|enforce|check) [^.:]*(?:code|policy|rules|terms|regulations|guide))\s*$/iu
+  /(?<!\p{L})(?<!\b(?:you|answers?|replies|i|we)(?: \p{L}+)? )(?:(?:^|[.!?] )(?:the |our |marking |grading |acceptance |assessment )*(?:criteria|rubric|checklist|marking scheme)|says|reads|states|demands|(?:(?:were|was|are|is) (?:told|instructed|asked|taught))|for reference|for context|which you (?:explain|enforce|apply|check)|(?:about|explain|enforce|check) [^.:]*(?:code|policy|rules|terms|regulations|guide))\s*$/iu
 
 /** Removes parts that marks separate: lines and blocks in quotes, tagged documents, parts between dashes. */
 function withoutMarked(text: string): string {
@@ -83,7 +83,7 @@ const ownThings =
   /(?<!\p{L})(?:your|you|answers?|replies|reply|responses?|this (?:chat|conversation|session)|our (?:chat|conversation)|from now on|please (?:follow|use|stick)|i want|i'd like|as follows|like this|(?:these|this|that|the following|my|some) (?:\p{L}+ )?(?:rules?|limits?|requirements?|constraints?|conditions?|criteria|guidelines|instructions|preferences|points))(?!\p{L})/iu
 
 const works =
-  /^(?:(?:please|ok|and|now|then|so|also|can you|could you|would you|pls|i need you to|help me(?: to)?|i want you to)[ ,]+)*(?:translate|proofread|correct|tl;?dr|übersetze?|korrigiere?|traduis|corrige|traduce|翻译|翻訳|(?:summari[sz]e|rate|review|rephrase|reword|rewrite|paraphrase|edit|improve|check|fix|analy[sz]e|classify|explain|comment on|critique|grade|evaluate|read|reply to|respond to|answer|shorten|simplify|polish|convert|compare|verbessere?|lies|resume|résume|总结|要約)(?![\p{L}])(?=.*(?<!\p{L})(?:this|these|that|following|below|attached|it|him|her|them|diese[nrs]?|folgende[nrs]?|est[eao]|siguiente|ce(?:tte)?|suivante?|这|下面|次の|以下)(?!\p{L})))/iu
+  /^(?:(?:please|ok|and|now|then|so|also|can you|could you|would you|pls|i need you to|help me(?: to)?|i want you to)[ ,]+)*(?:translate|proofread|correct|(?:fix|check|improve|edit|polish|review) (?:the|my|our|any|all)? ?(?:\p{L}+ )?(?:grammar|spelling|typos?|punctuation|wording|mistakes?|errors?|style|tone|english|german|french|spanish)|tl;?dr|übersetze?|korrigiere?|traduis|corrige|traduce|翻译|翻訳|(?:summari[sz]e|rate|review|rephrase|reword|rewrite|paraphrase|edit|improve|check|fix|analy[sz]e|classify|explain|comment on|critique|grade|evaluate|read|reply to|respond to|answer|shorten|simplify|polish|convert|compare|verbessere?|lies|resume|résume|总结|要約)(?![\p{L}])(?=.*(?<!\p{L})(?:this|these|that|following|below|attached|it|him|her|them|diese[nrs]?|folgende[nrs]?|est[eao]|siguiente|ce(?:tte)?|suivante?|这|下面|次の|以下)(?!\p{L})))/iu
 const reports =
   /(?<!\p{L})(?<!\b(?:i|we)(?:'d| \p{L}+){0,3}? )(?:says?|said|wrote|writes|reads?|states?|asks?|asked|replied|sent|mailed|texted|told|handed|posted|got|received|found|gave|put|demands?|requires?|schrieb|sagt|steht|lautet|dice|escribió|a écrit|dit)(?: (?:(?:to|in|on|at|by|from|for|with) )?(?:me|us|him|her|them|this|it|back|out|today|yesterday|earlier|following|(?:the|my|our|his|her|their) \p{L}+|\p{L}+day))*$/iu
 /** "The rules of the contest", "our house style for the newsletter is". */

@@ -127,13 +127,21 @@ const change =
   /(?<![\p{L}])(?:instead|make (?:it|that|them|the)|change|changed|switch|rather|raise|increase|extend|reduce|lower|lift|allow|let's (?:say|do|make|go|try|have)|bump|cut (?:it|that|them)|shorten|new (?:rule|limit|plan)|update|correction|now|after all|on second thought|prefer|better|actually|again|stop|drop|lose|skip|leave out|no[ ]more|enough|lieber|stattdessen|doch|ändere|jetzt|nun|wieder|mejor|en vez|en lugar|ahora|cambia|plutôt|finalement|maintenant|au lieu|change|en fait|préfère|prefiero)(?![\p{L}])|改成|改为|改用|换成|改一下|还是|やっぱり|に変更|に変えて|代わりに/iu
 
 /** Reads the event that ends a rule, as the beginnings of its words; undefined without one. */
-export function readEvent(text: string): string | undefined {
+export function readEvent(text: string, phrases: readonly string[]): string | undefined {
+  const signal = untilSaid.exec(text)
+  const said = phrases[Number(signal?.[1] ?? Number.NaN)] ?? signal?.[2]
+  if (said !== undefined) return said.toLowerCase().split(/\s+/).sort(byLength)[0]
   const clause = untilWords.exec(text)?.[1]
   if (clause === undefined || indefinite.test(clause)) return undefined
   const words = clause.toLowerCase().match(/\p{L}{3,}/gu) ?? []
   const told = words.filter((word) => !emptyWords.has(word)).map((word) => word.slice(0, 5))
   return told.length === 0 ? undefined : told.slice(0, 4).join(' ')
 }
+
+/** "Until I say ⟦0⟧": the longest word of the signal. */
+const untilSaid =
+  /(?<!\p{L})(?:until|till|til|bis|hasta que|jusqu'à ce que|before) (?:i|we|you hear me|ich|yo|je) (?:say|write|type|shout|tell you|send|sage?|schreibe?|diga|escriba|dise|écrive)(?: the (?:word|code|magic word))?,? (?:⟦(\d+)⟧|(stop|enough|go|done|back|basta|stopp|genug))(?!\p{L})/iu
+const byLength = (one: string, other: string) => other.length - one.length
 
 const untilWords =
   /(?<!\p{L})(?:until|till|til|as long as|while|bis|solange|hasta que|mientras|jusqu'à ce que?|tant que)\s([^,.;:!?()]{3,80})/iu
@@ -152,7 +160,7 @@ export function withoutEvent(text: string): string {
 
 /** Reports that the work is finished. */
 const completed =
-  /(?<![\p{L}])(?:i(?:'m| am)|we(?:'re| are)|it(?:'s| is)|that's|all) (?:\p{L}+ )?(?:done|finished|over|ready|sent|submitted|there|home|back)(?![\p{L}])|(?<![\p{L}])(?:\p{L}{3,} (?:are|is) (?:done|finished|over)|made it|got it done|fertig|geschafft|terminé|fini|listo|terminado|ya está)(?![\p{L}])|完成了|结束了|好了|終わりました|できました/iu
+  /(?<![\p{L}])(?:i(?:'m| am)|we(?:'re| are)|it(?:'s| is)|that's|all) (?:\p{L}+ )?(?:done|finished|over|ready|sent|submitted|there|here|home|back|out|off|through|parked|landed|arrived|in|up)(?=\s*(?:[.,;!?]|$| now| at| from))|(?<![\p{L}])(?:\p{L}{3,} (?:are|is) (?:done|finished|over)|made it|(?:just |have |has |i've )?(?:arrived|landed|parked)(?=\s*(?:[.,;!?]|$| now| at| in| outside| here))|(?:got|came|back) home|got it done|break(?:'s| is) over|bin (?:da|zurück|zu ?hause|angekommen)|angekommen|geschafft|(?:ya )?(?:he )?llegu?(?:é|amos|ado)|ya estoy|(?:je suis|on est) (?:bien )?(?:arrivé|rentré)\p{L}*|fertig|geschafft|terminé|fini|listo|terminado|ya está)(?![\p{L}])|完成了|结束了|好了|終わりました|できました/iu
 
 /** Tells whether a message may report the event: it has one of its words, or says that all is done. */
 export function reportsEvent(until: string, text: string): boolean {

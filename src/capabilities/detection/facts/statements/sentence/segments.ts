@@ -3,6 +3,7 @@ import { proseOf, sentencesOf } from '../../../../provenance/text/index.ts'
 import { askedIn } from './asked.ts'
 import { conditionOf, isDemand, isDirective, isQuestion } from './mood.ts'
 import { ownWordsOf } from './own-words.ts'
+import { pointsBack } from './pointing.ts'
 import { type MaskedText, maskQuotes, phrasesIn, unmaskQuotes } from './quotes.ts'
 import {
   announcesRules,
@@ -13,6 +14,7 @@ import {
   readEvent,
   type Scope,
 } from './scope.ts'
+import { spellSections } from './sections.ts'
 import { isStandalone } from './standalone.ts'
 import { type Products, productsOf } from './subject.ts'
 
@@ -48,7 +50,7 @@ const sentences_max = 1_024
 
 /** Splits a message into sentences and segments. */
 export function readSentences(text: string, role: 'system' | 'user'): Sentence[] {
-  const prose = proseOf(role === 'system' ? spellSettings(text) : text)
+  const prose = proseOf(role === 'system' ? spellSections(spellSettings(text)) : text)
   const said = ownWordsOf(prose, role)
   const masked = maskQuotes(said)
   const isBrief = role === 'user' && brief.test(text.trim())
@@ -142,9 +144,6 @@ type Carried = {
   condition?: string
 }
 
-/** A sentence about the topic of the previous sentence: "Leave them out." */
-const pointsBack =
-  /^(?:so |and |please |pls |but |just )*(?:leave|lose|(?:don't|do not|dont|never) (?:use|draw|output|include|write|send|add)|avoid|skip|drop|stop using|keep)\b.{0,12}\b(?:them|it|those|that|any|none)\b|^(?:use )?none\b|^(?:not (?:a single |even )?one|no[ ]more of (?:them|that)|lose (?:them|it)|ditch (?:them|it))\b|^(?:so |and |please )*(?:don't|do not|dont|i don't) want to (?:see|read|meet|hear)\b.{0,12}\b(?:them|it|those|that|any|either)\b/i
 type Setting = {
   role: 'system' | 'user'
   isBrief: boolean
@@ -177,7 +176,7 @@ function sentenceOf(raw: string, masked: MaskedText, setting: Setting): Sentence
     before.head,
     before.condition ?? '',
   ]
-  const text = pointsBack.test(raw) ? before.text : ''
+  const text = pointsBack(raw) ? before.text : ''
   const key = [...around, text, raw, ...phrasesIn(raw, masked.written)].join('\n')
   const found = known.get(key) ?? toSentence(raw, masked, setting)
   known.set(key, found)
@@ -191,7 +190,7 @@ function toSentence(
 ): Sentence {
   const written = unmaskQuotes(raw, masked).replaceAll(joint, '_')
   const phrases = phrasesUsed(`${before.text} ${raw}`, masked.phrases)
-  const whole = pointsBack.test(raw) ? `${before.text.replace(/[.!?]$/, '')}, ${raw}` : raw
+  const whole = pointsBack(raw) ? `${before.text.replace(/[.!?…]+$/, '')}, ${raw}` : raw
   const plain = whole
     .replace(/\*\*|__/g, '')
     .replace(/[’`]/g, "'")
@@ -206,7 +205,7 @@ function toSentence(
   const isLong = role === 'system' || isAlways || (!isOnce && (isBrief || before.isLasting))
   const isAssumed = !isLong && !isOnce && isAlone && isStandalone(plain)
   const holds = isLong || isAssumed ? 'always' : 'turn'
-  const until = readEvent(plain)
+  const until = readEvent(plain, phrases)
   const event = until !== undefined && role === 'user' ? { until } : {}
   const isChange = role === 'user' && !isOnce && changesRules(plain)
   const head: Head = {

@@ -10,10 +10,11 @@ export type Subject = 'own' | 'other' | 'request' | 'none'
 /** Returns whom the clause at a position speaks of, by its subject and verb. */
 export function subjectAt(text: string, start: number, products: Products): Subject {
   const left = text.slice(0, start)
-  if (told.test(left) || contained.test(left) || embedded.test(left)) return 'other'
+  if ([told, contained, embedded, predecessor].some((words) => words.test(left))) return 'other'
   const { last, clauses } = clausesOf(left)
-  for (const { said, rest, isComma } of clauses.flatMap(predicateOf)) {
-    if (said === undefined) return 'request'
+  const predicates = clauses.flatMap(predicateOf)
+  for (const [at, { said, rest, isComma }] of predicates.entries()) {
+    if (said === undefined) return goesOn(predicates[at + 1], products) ? 'other' : 'request'
     const isNew = isComma && request.test(last) && !limits.test(rest)
     return isNew ? 'none' : subjectOf(said, products)
   }
@@ -21,6 +22,13 @@ export function subjectAt(text: string, start: number, products: Products): Subj
   if (isBare(last)) return topicSubject(text.slice(start), products)
   const thing = ofThing.exec(last)?.[1]
   return thing !== undefined && subjectOf(thing, products) === 'other' ? 'other' : 'none'
+}
+
+/** "Players answer in one word, never use …": others go on to act. */
+function goesOn(before: Predicate | undefined, products: Products): boolean {
+  if (before?.said === undefined || !/^(?:answer|reply|respond|write|speak)/i.test(before.rest))
+    return false
+  return subjectOf(before.said, products) === 'other'
 }
 
 /** "Text on the cake up to …": a part of something else. */
@@ -98,11 +106,16 @@ const told =
 /** "A prompt that tells a bot to …", "a letter saying that he must …". */
 const contained =
   /(?<!\p{L})(?:a|an|the|some|my|our|new|this|that) (?:\p{L}+ ){0,3}?\p{L}+ (?:that|which|who) (?:says|said|tells|told|asks|states|reads|forbids|bans|explains|requires|makes|lets)(?!\p{L})|(?<!\p{L})(?:saying|telling|stating|reading|asking|explaining|reminding)(?: \p{L}+){0,3} (?:that|to|not to)(?!\p{L})/iu
+/** "Users hated that the old bot answered in one word." */
+const predecessor =
+  /(?<!\p{L})(?:old|previous|former|last|earlier|other) (?:bot|chatbot|assistant|version|agent|model|system)(?!\p{L})|(?<!\p{L})predecessor/iu
 /** "Explain why legal documents avoid …". */
 const embedded =
   /(?<!\p{L})(?:explain|describe|discuss|tell me|say|show|know|wonder|understand|ask|guess)(?: me| us)? (?:why|whether|if)(?!\p{L})[^,;:]*$/iu
 
 function subjectOf(said: string, products: Products): Subject {
+  const place = fronted.exec(said)?.[1]
+  if (place !== undefined && subjectOf(place, products) === 'other') return 'other'
   if (/⟦\d+⟧/.test(said) || silent.test(said)) return 'none'
   if (isYours.test(said) || ofYou.test(said)) return 'own'
   const bare = said.replace(complement, '').replace(lead, '').trim()
@@ -119,6 +132,7 @@ function subjectOf(said: string, products: Products): Subject {
       .replace(/['’]s$/, '') ?? ''
   if (word === '') return 'none'
   if (word === 'it' || word === 'they') return products.size > 0 ? 'own' : 'other'
+  if (products.has(`${foreign}${stemOf(word)}`)) return 'other'
   if (own.test(word) || products.has(stemOf(word))) return 'own'
   return /^\p{L}/u.test(word) ? 'other' : 'none'
 }
@@ -129,6 +143,9 @@ const complement =
 /** "Every translation you supply". */
 const isYours =
   /(?<!\p{L})(?:you|u|thou) (?:ever )?(?:write|give|make|supply|send|produce|offer|provide|post|output|deliver|return|generate|utter|compose|say|submit)\s*$/iu
+/** "In Oulipo novels no word …", "for the exhibition each caption …". */
+const fronted =
+  /^(?:in|at|on|for|during) ((?:(?!all|every|each|any|your|no\b)\p{L}+ ){0,3}?(?!future|general|short|case|total)\p{L}+),? (?:no|each|every|all|any) \p{L}+/iu
 /** "Your suggestions", but not "your users". */
 const ofYou =
   /^(?:\P{L}|and |but |so |also )*(?:your|ur|thy|deine?|eure|ihre|tes|vos|tus|sus) (?:\p{L}+ )?(?!users?|customers?|clients?|boss|team|colleagues?|friends?|readers?|guests?|students?|company|developers?|agents?|nutzer|kunden|clients?|clientes|usuarios)\p{L}+\s*$/iu
@@ -151,6 +168,9 @@ export function productsOf(text: string, role: 'system' | 'user'): Products {
   if (role === 'system') {
     for (const name of assistant) found.add(stemOf(name))
     for (const [, name = ''] of text.matchAll(quantified)) found.add(stemOf(name.toLowerCase()))
+    for (const [, words = ''] of text.matchAll(checked)) {
+      found.add(`${foreign}${stemOf(words.toLowerCase().split(' ').at(-1) ?? '')}`)
+    }
   }
   for (const [, words = ''] of text.matchAll(asked)) {
     for (const word of words.toLowerCase().match(/\p{L}{3,}/gu) ?? []) found.add(stemOf(word))
@@ -166,6 +186,11 @@ const asked =
 /** "Every hint must …": a system text says so of what the assistant writes, unless it is a person or a record. */
 const quantified =
   /(?<!\p{L})(?:each|every|any|no) (?!user|customer|client|guest|student|employee|author|member|visitor|caller|patient|passenger|person|one\b|body|manager|team|colleague|agent|ticket|order|invoice|contract|account|file|product|item|article|paper|page|booking|request|question|case|commit|function|test|field|day|time|week|month|year)(\p{L}{3,})(?= (?:must|should|shall|may|has to|needs to|ends?|starts?|begins?|opens?|closes?|contains?|carries|consists?|reads|exceeds?) )/giu
+/** Marks the names of what others write. */
+const foreign = '!'
+/** "You check the texts of customers": what the assistant judges is not what it writes. */
+const checked =
+  /(?<!\p{L})(?:you|to) (?:check|review|grade|moderate|proofread|screen|inspect|score|assess|judge|evaluate|approve|audit|triage|classify)(?: and \p{L}+)? (?:(?:the|all|any|each|every|our|incoming|new|submitted|whether|if) )*((?:\p{L}+ )?\p{L}{3,})(?= (?:of|by|from|for|that|which|who|against|before|written|sent|on|in|must|has|have|is|are|and)(?!\p{L})|[.,;:\n])/giu
 const assistant = ['assistant', 'bot', 'chatbot', 'agent', 'ai', 'model', 'persona', 'character']
 const named =
   /(?:you are|you're|play|be|your name is|called|named|act as|pretend to be|role of) (?:now )?((?:an?|the) (?:\p{L}+[ -]){0,3}?\p{L}+(?= (?:of|for|who|that|at|in|on|with|from)|\W*[.,;!(]|$)|(?!an? |the )\p{L}[\p{L}-]+)/gimu

@@ -1,3 +1,4 @@
+import { findBanBehind } from '../sentence/pointing.ts'
 import type { Topic } from './topics.ts'
 
 const slots = new Set([
@@ -29,13 +30,14 @@ export function isBareTopic(
 ): boolean {
   if (!slots.has(topic.slot) || !english.test(said) || otherLanguage.test(`${left}${right}`))
     return true
-  if (pointsBack.test(right)) return true
+  if (findBanBehind(right, 0) !== undefined) return !ofSome.test(right)
   const isOwnVerb = topic.slot === 'letter' || /^ask/i.test(said)
   return isFreeAfter(right) && (isOwnVerb || (isFreeBefore(left) && isOfWriting(left)))
 }
 
-const pointsBack =
-  /(?<!\p{L})(?:drop|leave|lose|avoid|skip|stop|never|don't|dont|no more of|do without)(?: \p{L}+)? (?:them|those|it)(?!\p{L})/iu
+/** "Tables with more than three columns break, so avoid them." */
+const ofSome =
+  /^(?:s)? (?:that|which|who|whose|than|without|about|to|of|with|between|regarding|over|under|per|more|not)(?!\p{L})/iu
 
 const answers =
   '(?:answers?|repl(?:y|ies)|responses?|messages?|posts?|e?-?mails?|texts?|outputs?|prose|body|chats?|conversations?|sessions?|threads?|writing|sentences?)'

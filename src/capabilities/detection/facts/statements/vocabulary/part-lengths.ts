@@ -12,6 +12,10 @@ export function isOfAPart(left: string, right: string): boolean {
     ) ||
     (/^\s*(?:each|apiece)(?! (?:time|answer|reply|response|message)|,? always)/i.test(right) &&
       ofMany.test(left)) ||
+    (/(?:^|[,;(] ?)each(?: one| of (?:them|these|which))?(?: \p{L}+){0,3} ?$/iu.test(
+      left.slice(-60),
+    ) &&
+      ofMany.test(left)) ||
     ofSome.test(right) ||
     /^(?:[ -](?:old|away|per (?:minute|hour|day|page)|a (?:day|minute|page)|spacing|document|essay|story|article|novel|poem|letter word|limit (?:on|for) (?:my|our|the)|of (?:an?|the|each|every|their) (?:\p{L}+'s|customer|user|client)))/iu.test(
       right,
