@@ -249,16 +249,28 @@ test.each(['It is 77120.', 'I already told you!', 'I told you that at the start.
   },
 )
 
-test('a rule that no answer kept is of low severity, since nothing was lost', () => {
-  const [rule, wrong] = [
-    'Answer in at most two sentences.',
-    'One is so. Two is so. Three is so. Four is so.',
-  ]
-  expect(foundBy(lostContext, answered(rule, wrong, `And so. ${wrong}`))).toMatchObject([
-    { severity: 'low', evidence: { kept_before: 0 } },
-  ])
-  expect(foundBy(lostContext, answered(rule, 'One.', wrong))).toMatchObject([
+const manySentences = 'One is so. Two is so. Three is so. Four is so.'
+
+test('a lasting rule that the first of several answers broke is probably none', () => {
+  const rule = 'Answer in at most two sentences.'
+  const alone = agentRun('one answer').system(rule).user('Why?').assistant(manySentences)
+  expect(foundBy(lostContext, alone)).toMatchObject([{ severity: 'low' }])
+  expect(foundBy(lostContext, answered(rule, manySentences, `And so. ${manySentences}`))).toEqual(
+    [],
+  )
+  expect(foundBy(lostContext, answered(rule, manySentences, 'One.'))).toEqual([])
+  expect(foundBy(lostContext, answered(rule, 'One.', manySentences))).toMatchObject([
     { severity: 'medium', evidence: { kept_before: 1 } },
+  ])
+})
+
+test.each([
+  'Too long. From now on answer in at most two sentences. Why is it so?',
+  'Now explain it in at most two sentences.',
+])('a rule that the user gives after an answer is a reply to it: %s', (rule) => {
+  const run = agentRun(rule).user('Why?').assistant(manySentences).user(rule)
+  expect(foundBy(lostContext, run.assistant(manySentences))).toMatchObject([
+    { severity: 'medium', evidence: { kept_before: 0 } },
   ])
 })
 

@@ -38,7 +38,7 @@ export const lostContext: Detector<typeof settings> = {
   name: 'lost_context',
   kind: 'context',
   types: ['lost_context'],
-  version: 6,
+  version: 7,
   needs: ['texts', 'history'],
   settings,
   detect(run, { confidence_min }, budget, prior) {
@@ -60,10 +60,14 @@ export const lostContext: Detector<typeof settings> = {
 type RuleCourse = {
   rule: MemoryEntry
   broken: { answer: Answer; breach: Breach }[]
-  /** Checkable answers that kept the rule before one broke it. */
+  /** Checkable answers. */
+  answers: number
+  /** Those that kept the rule before one broke it. */
   kept_before: number
   /** True if the last checkable answer kept the rule. */
   isKept: boolean
+  /** True if it was given before the first answer. */
+  isOpening: boolean
 }
 
 function coursesOf(
@@ -80,7 +84,7 @@ function coursesOf(
       const key = `${rule.place.observation_id} ${rule.slot} ${rule.value}`
       const breach = checkRuleOnce(run, rule, answer, key)
       if (breach === 'not judged') continue
-      const course = courses.get(key) ?? { rule, broken: [], kept_before: 0, isKept: true }
+      const course = courses.get(key) ?? newCourse(rule, answers[0])
       note(course, answer, breach)
       courses.set(key, course)
     }
@@ -88,7 +92,13 @@ function coursesOf(
   return courses
 }
 
+function newCourse(rule: MemoryEntry, first: Answer | undefined): RuleCourse {
+  const isOpening = first?.active.includes(rule) ?? false
+  return { rule, broken: [], answers: 0, kept_before: 0, isKept: true, isOpening }
+}
+
 function note(course: RuleCourse, answer: Answer, breach: Breach | undefined): void {
+  course.answers += 1
   // A forbidden tool call cannot be undone by a later answer.
   course.isKept = breach === undefined && course.rule.kind !== 'tool'
   if (breach !== undefined) course.broken.push({ answer, breach })
@@ -166,7 +176,7 @@ function toFindings(run: TaskRun, course: RuleCourse, confidence_min: number): F
   const { rule, isKept } = course
   const broken = course.broken.filter(({ breach }) => breach.confidence >= confidence_min)
   const [first] = broken
-  if (first === undefined) return []
+  if (first === undefined || isUnsure(course)) return []
   const isElsewhere = rule.task_id !== run.task_id
   const surest = Math.max(...broken.map(({ breach }) => breach.confidence))
   return [
@@ -198,10 +208,20 @@ function toFindings(run: TaskRun, course: RuleCourse, confidence_min: number): F
 
 const answer_chars_max = 300
 
-/** A rule that no answer kept may be none, or none for these answers: nothing was lost. */
-function severityOf({ rule, kept_before }: RuleCourse): Severity {
+/**
+ * Tells whether the first of several answers broke a lasting rule from before it: the rule is probably none, or none
+ * for these answers. A later rule replies to answers that the user has seen.
+ */
+function isUnsure({ rule, kept_before, isOpening, answers }: RuleCourse): boolean {
+  if (rule.kind === 'tool' || rule.kind === 'topic' || rule.holds === 'turn') return false
+  return isOpening && kept_before === 0 && answers > 1
+}
+
+/** A rule has a witness if an answer kept it before, or if the user gave it after an answer. */
+function severityOf({ rule, kept_before, isOpening }: RuleCourse): Severity {
   if (rule.kind === 'tool') return 'high'
   // Each answer about something else keeps a limit of topics, so that none is a witness.
-  const isWitnessed = kept_before > 0 && rule.kind !== 'topic'
-  return rule.holds === 'turn' || !isWitnessed ? 'low' : 'medium'
+  if (rule.kind === 'topic') return 'low'
+  const isKept = kept_before > 0 && rule.holds === 'always'
+  return isKept || (!isOpening && rule.role === 'user') ? 'medium' : 'low'
 }

@@ -52,12 +52,14 @@ export function askedIn(text: string, asked: Asked): (start: number) => boolean 
 const ofAnswers = /(?<!\p{L})(?:every|each|all|your|any) (?:answers?|repl|respon|messages?)/iu
 /** "Three lines, no rhyme, right?" */
 const tagged =
-  /[,–—-] ?(?:right|correct|true|yes|no|or not|isn't it|aren't they|doesn't it|is that (?:right|so|true)|am i right|oder|nicht wahr|verdad|no es así|n'est-ce pas|non)\s?[?？]\W*$/iu
+  /[,–—-] ?(?:right|correct|true|yes|no|or not|isn't it|aren't they|doesn't it|is that (?:right|so|true)|am i right|i (?:suppose|guess|think|hope|take it)|oder|nicht wahr|verdad|no es así|n'est-ce pas|non)\s?[?？]\W*$/iu
 
 /** Tells whether the text at a position belongs to a report or a story. */
 function isTold(text: string, start: number): boolean {
   const left = text.slice(0, start)
   if (isReported(clauseBefore(text, start))) return true
+  if (happened.test(text.slice(start)) || (habit.test(left) && !requestBehind.test(left)))
+    return true
   return (isNarrated(left) || wanted.test(left)) && !requestBehind.test(left)
 }
 
@@ -94,7 +96,13 @@ function partStart(text: string, start: number): number {
 
 /** "Reddit wants titles under …, no emojis": what another asks for. */
 const wanted =
-  /^[^,;:]*(?<!\p{L})(?!(?:that|this|which|it|what|who|everyone|everything|rule) )\p{L}+ (?:wants|requires|demands|expects|accepts|allows|forbids|bans|rejects|prescribes|stipulates)(?!\p{L})/iu
+  /^[^,;:]*(?<!\p{L})(?!(?:that|this|which|it|what|who|everyone|everything|rule) )\p{L}+ (?:wants|requires|demands|expects|accepts|allows|forbids|bans|rejects|prescribes|stipulates|verlangt|fordert|erlaubt|verbietet|verlangen|exige|interdit|autorise|demande|pide|prohíbe|permite|exigen)(?!\p{L})/iu
+/** "No questions were asked." */
+const happened =
+  /^\p{L}+(?: \p{L}+)? (?:was|were|had been|have been|has been|got) (?:\p{L}+ly )?\p{L}+(?:ed|en|ne|wn|t)(?!\p{L})/iu
+/** "We never use bold in our books": a custom, if nothing asks for it. */
+const habit =
+  /(?:^|[,;:(] ?|(?<!\p{L})(?:and|but|because|since) )(?:we|i|people|most of us) (?:(?:always|never|usually|often|mostly|hardly|rarely|only) \p{L}+|(?:don't|do not) (?:use|write|put|do|add|have|print|read))(?: [\p{L}'-]+){0,3} $/iu
 /** A request behind a story: "…, so please". */
 const requestBehind =
   /(?<!\p{L})(?:please|pls|so|from now on|always|bitte|por favor|desde ahora|désormais|stp|svp)(?!\p{L})/iu

@@ -92,6 +92,9 @@ const ofOthers =
 /** Texts that hold rules for others, where the user wants one to be written. */
 const ruleTexts =
   /(?<!\p{L})(?:write|draft|make|create|compose|design|give me|prepare|generate|suggest|schreibe?|entwirf)(?!\p{L})[^.;:]{0,60}(?<!\p{L})(?:rules|guides?|guidelines|policy|prompts?|charter|code of conduct|regeln|reglas|règles|instructions)(?!\p{L})/iu
+/** "Compare these two rules:", "make this sentence nicer:". */
+const judged =
+  /^\W*(?:(?:please|can you|could you) )*(?:(?:compare|rate|explain|rephrase|reword|translate|review|discuss|rank|criticise|criticize|improve)(?!\p{L})[^.:]*(?:rules?|instructions?|constraints?|sentences?|slogans?|wordings?|versions)|(?:make|turn|put|change) (?:this|these|it|the following)(?!\p{L})[^.:]*)$/iu
 const label = new RegExp(`^\\W*(?:(?:the|original|my) )?(?:${document})\\W*$`, 'i')
 const namedText = new RegExp(
   `(?<!\\p{L})(?:here(?:'s| is| are| comes)|this is|below|following|attached|pasted|my|our|the|his|her|their|this|an?)(?: \\p{L}+){0,3} (?:${document})(?: (?:i|we|he|she|they|from|by|of|to|for|below|is|was|about)(?: \\p{L}+){0,5})?$`,
@@ -107,7 +110,7 @@ const label_rest_min = 80
 
 /** Tells whether a header introduces a text that is not the user's own words. */
 function isForeignHead(head: string): boolean {
-  if (ofOthers.test(head) || ruleTexts.test(head)) return true
+  if ([ofOthers, ruleTexts, judged].some((words) => words.test(head))) return true
   if (ownThings.test(head)) return false
   return works.test(head.trim()) || reports.test(head) || namedText.test(head)
 }

@@ -10,7 +10,18 @@ export type Subject = 'own' | 'other' | 'request' | 'none'
 /** Returns whom the clause at a position speaks of, by its subject and verb. */
 export function subjectAt(text: string, start: number, products: Products): Subject {
   const left = text.slice(0, start)
-  if ([told, contained, embedded, predecessor].some((words) => words.test(left))) return 'other'
+  return isOfOthers(left, products) ? 'other' : subjectOfClauses(text, start, products)
+}
+
+/** Tells whether words before a position speak of others, whatever the subject of its clause. */
+function isOfOthers(left: string, products: Products): boolean {
+  if (foreignWords.some((words) => words.test(left))) return true
+  const relative = ofRelative.exec(left)?.[1]
+  return relative !== undefined && subjectOf(relative, products) === 'other'
+}
+
+function subjectOfClauses(text: string, start: number, products: Products): Subject {
+  const left = text.slice(0, start)
   const { last, clauses } = clausesOf(left)
   const predicates = clauses.flatMap(predicateOf)
   for (const [at, { said, rest, isComma }] of predicates.entries()) {
@@ -34,6 +45,10 @@ function goesOn(before: Predicate | undefined, products: Products): boolean {
 /** "Text on the cake up to …": a part of something else. */
 const ofThing =
   /^\s*(?:(?:the|an?|each|every) )?(?!no\b|not\b|only|max|at\b|up\b|in\b|all\b|from|instead)\p{L}+ (?:on|in|of) (?:the|an?|each|every) (?!form|style|shape|manner|format)(\p{L}+)(?=\s)/iu
+
+/** "Remove posts that contain links, are written in capitals, …". */
+const ofRelative =
+  /(?<!\p{L})(?<!(?:kind|sort|type) of )(\p{L}{3,}) (?:that|which|who) (?:contains?|ha(?:s|ve)|is|are|uses?|do|does|starts?|ends?|begins?|exceeds?)(?!\p{L})(?:(?!, (?:please|so|use|write|keep|never|always|don't|do not|answer|reply|you)(?!\p{L}))[^;:.])*$/iu
 
 /** A clause, and how it is joined with the clause before and with the last one. */
 type Clause = { clause: string; isJoined: boolean; isComma: boolean }
@@ -85,10 +100,10 @@ const ofTopic =
 
 /** A clause after a comma that is a new request: "I read on a watch, no tables please". */
 const request =
-  /^\s*(?:please|pls|no|not|without|max|at most|in|only|just|so|never|bitte|keine?)?(?:\s|$)/i
+  /^\s*(?:please|pls|no|not|without|max|at most|in|only|just|so|never|bitte|keine?)(?:\s|$)/i
 /** Words of a clause whose list goes on: "posts have no links, no emojis". */
 const limits =
-  /(?<!\p{L})(?:no|not|never|without|only|max|at most|more than|under|\d+)(?!\p{L})|n't/iu
+  /(?<!\p{L})(?:(?:are|is) (?:in|written|given|numbered|lower\p{L}*|upper\p{L}*|all)|no|not|never|without|only|max|at most|more than|under|\d+)(?!\p{L})|n't/iu
 const strongBoundary =
   /[;:.!?()…。；：]|\s[–—-]+\s|(?<!\p{L})(?:so|because|since|then|deshalb|also)(?!\p{L})/iu
 const boundary =
@@ -96,7 +111,7 @@ const boundary =
 
 /** Verbs that have a subject before them. */
 const predicate =
-  /(?<![\p{L}'])(?:(?:must|should|shall|may|might|can|could|will|would|cannot)(?:n't| not)?|(?<=(?:\p{L}s|people|staff|children|men|women|mine|everyone|everybody) )(?<!(?<!\p{L})(?:always|this|us|plus|less|unless|yes|thus|its|please|these|those|answers|replies|pls|thanks|cheers|is|as|was|has|does) )(?:carry|have|contain|use|end|start|begin|exceed|include|take|get|avoid|answer|reply|respond|write|speak|send|submit|type|never|always)(?= )|can't|won't|shan't|(?:does|did|is|are|was|were|has|have|had)(?:n't| not)?|(?<!^)(?:do not|don't|need|needs|ought|(?:always|never|only)(?= (?!this|plus|unless|as\b)\p{L}{3,}s(?!\p{L}))|(?<!that |which |who )(?:end|start|begin|close|use|write|contain|include|say|respond|speak|avoid|finishe|consist|get|come|arrive)s))(?![\p{L}'])/iu
+  /(?<![\p{L}'])(?:(?:must|should|shall|may|might|can|could|will|would|cannot)(?:n't| not)?|(?<=(?:\p{L}s|people|staff|children|men|women|mine|everyone|everybody) (?:(?:often|usually|sometimes|mostly|rarely|generally|typically) )?)(?<!(?<!\p{L})(?:always|this|us|plus|less|unless|yes|thus|its|please|these|those|answers|replies|pls|thanks|cheers|is|as|was|has|does) )(?:carry|have|contain|use|end|start|begin|exceed|include|take|get|avoid|answer|reply|respond|write|speak|send|submit|type|never|always)(?= )|can't|won't|shan't|(?:does|did|is|are|was|were|has|have|had)(?:n't| not)?|(?<!^)(?:do not|don't|need|needs|ought|(?:always|never|only)(?= (?!this|plus|unless|as\b)\p{L}{3,}s(?!\p{L}))|(?<!that |which |who )(?:end|start|begin|close|use|write|contain|include|say|respond|speak|avoid|finishe|consist|get|come|arrive)s))(?![\p{L}'])/iu
 /** Starts of clauses without a subject. */
 const imperative =
   /^\s*(?:please |pls |just |also |then |now |ok |but |always |never |do |don't |not )*(?:use|write|give|keep|make|put|add|include|avoid|answer|reply|respond|start|begin|open|end|finish|close|speak|stick|limit|return|output|sign|mention|say|format|leave|skip|create|explain|list|summari[sz]e|tell me|refrain)(?!\p{L})/iu
@@ -109,13 +124,25 @@ const contained =
 /** "Users hated that the old bot answered in one word." */
 const predecessor =
   /(?<!\p{L})(?:old|previous|former|last|earlier|other) (?:bot|chatbot|assistant|version|agent|model|system)(?!\p{L})|(?<!\p{L})predecessor/iu
+/** "A regex that matches lines of …": what a program takes or gives. */
+const artefact =
+  /(?<!\p{L})(?:reg(?:ex|ular expression)|functions?|programs?|scripts?|validators?|queries|query|class|method|macro|formula|parser|linter|crossword|password)s? (?:that|which|to|for|of|with)(?!\p{L})/iu
+/** "Our API answers in JSON", "messages sent with the tool". */
+const device =
+  /(?<!\p{L})(?:api|server|endpoint|service|app|device|machine|software|website|team|company|staff) (?:answers|replies|speaks|returns|responds|sends|writes)(?!\p{L})|(?<!\p{L})(?:messages?|texts?|answers|replies|posts) (?:sent|posted|written|received|made|published) (?:with|by|from|through|via|on|in|to) (?!me\b|you\b|this\b)/iu
 /** "Explain why legal documents avoid …". */
 const embedded =
   /(?<!\p{L})(?:explain|describe|discuss|tell me|say|show|know|wonder|understand|ask|guess)(?: me| us)? (?:why|whether|if)(?!\p{L})[^,;:]*$/iu
 
+const foreignWords = [told, contained, embedded, predecessor, artefact, device]
+
 function subjectOf(said: string, products: Products): Subject {
   const place = fronted.exec(said)?.[1]
   if (place !== undefined && subjectOf(place, products) === 'other') return 'other'
+  return subjectOfWords(said, products)
+}
+
+function subjectOfWords(said: string, products: Products): Subject {
   if (/⟦\d+⟧/.test(said) || silent.test(said)) return 'none'
   if (isYours.test(said) || ofYou.test(said)) return 'own'
   const bare = said.replace(complement, '').replace(lead, '').trim()
