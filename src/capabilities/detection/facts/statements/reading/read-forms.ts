@@ -16,17 +16,17 @@ export function readForms(segment: Segment): Statement[] {
   const polarities = polaritiesOf(segment, hits)
   return hits.flatMap((hit, at) => {
     if (isBareHead(segment, hit)) return []
-    if (isBannedBehind(segment, hit)) return statementFrom(segment, hit, 'none') ?? []
-    if (!segment.isAskedAt(hit.start)) return []
-    return statementFrom(segment, hit, polarities[at] ?? 'unclear') ?? []
+    const ban = banBehind(segment, hit)
+    const isAsked = segment.isAskedAt(hit.start) || (ban !== undefined && segment.isAskedAt(ban))
+    const polarity = ban === undefined ? (polarities[at] ?? 'unclear') : 'none'
+    return isAsked ? (statementFrom(segment, hit, polarity) ?? []) : []
   })
 }
 
-/** "Our filter eats links, so don't send any": the words that forbid are asked for, not the reason. */
-function isBannedBehind({ text, isAskedAt }: Segment, { start, end }: TopicHit): boolean {
-  if (/(?<!\p{L})(?:as|like|into) (?:\p{L}+ )?$/iu.test(text.slice(0, start))) return false
-  const ban = findBanBehind(text, end)
-  return ban !== undefined && isAskedAt(ban)
+/** "Our filter eats links, so don't send any": where words forbid a topic that the reason before them names. */
+function banBehind({ text }: Segment, { start, end }: TopicHit): number | undefined {
+  const isCompared = /(?<!\p{L})(?:as|like|into) (?:\p{L}+ )?$/iu.test(text.slice(0, start))
+  return isCompared ? undefined : findBanBehind(text, end)
 }
 
 /** Tells whether a topic is the whole part before a colon: "Emojis: …". */
@@ -36,7 +36,7 @@ function isBareHead({ isHead, text }: Segment, { start, end }: TopicHit): boolea
 
 /** "Emojis: never", "bold: off". */
 const isAnswer =
-  /^(?:(?:never|no|none|not? (?:allowed|any|at all)|off|false|0|disabled?|forbidden|banned|zero|nein|keine?|nie|aus|verboten|nunca|ninguno|jamais|aucun)(?=,|\W*$| (?:in|here|ever|under|any|anywhere|with)(?!\p{L}))|not (?:in|here|ever|under|any|anywhere|with|for|from|on)(?!\p{L})|(?:always|yes|on|true|enabled|required|immer|ja|siempre|toujours)\W*$)/iu
+  /^(?:(?:never|prohibited|disallowed|unwanted|no|none|not? (?:allowed|any|at all)|off|false|0|disabled?|forbidden|banned|zero|nein|keine?|nie|aus|verboten|nunca|ninguno|jamais|aucun)(?=,|\W*$| (?:in|here|ever|under|any|anywhere|with)(?!\p{L}))|not (?:in|here|ever|under|any|anywhere|with|for|from|on)(?!\p{L})|(?:always|yes|on|true|enabled|required|immer|ja|siempre|toujours)\W*$)/iu
 
 function readHead(segment: Segment): Statement[] {
   const polarity = /^(?:always|yes|on|true|enabled|required|immer|ja|siempre|toujours)\b/i.test(
@@ -58,7 +58,8 @@ function statementFrom(segment: Segment, hit: TopicHit, polarity: Polarity): Sta
   const left = text.slice(0, hit.start)
   const right = text.slice(hit.end)
   if (isOfAPart(hit.topic, polarity, { left, right })) return undefined
-  if (polarity === 'none' && !isBareTopic(hit, left, right)) return undefined
+  if (polarity === 'none' && (ofThing.test(right) || !isBareTopic(hit, left, right)))
+    return undefined
   if (slot === 'letter') {
     const value = letterOf(segment, hit)
     const isFree = polarity === 'some' || value.length !== 1 || isPraise(left, polarity)
@@ -73,6 +74,10 @@ function statementFrom(segment: Segment, hit: TopicHit, polarity: Polarity): Sta
   const value = meant === 'unclear' ? undefined : formValueOf(segment, hit, meant)
   return value === undefined ? undefined : { ...statement, slot, value }
 }
+
+/** "Get rid of the bullet points in this document". */
+const ofThing =
+  /^ (?:in|from|on|of) (?:(?:an?|this|the|my|our|that|these|your) )?(?:\p{L}+ )?(?:documents?|files?|drafts?|slides?|reports?|books?|letters?|essays?|cvs?|contracts?|menus?|sheets?|spreadsheets?|photos?|websites?|meetings?|thesis|newsletters?|posters?|ads?|cards?|headlines?|speech|filings)(?!\p{L})/iu
 
 /** Topics that say nothing when they stand alone, as in a list of what an app can show. */
 const thingSlots = new Set([

@@ -86,7 +86,7 @@ function isLatinRule(left: string, right: string, holds: 'always' | 'turn'): boo
     )
   )
     return false
-  if (ofOthers.test(left)) return false
+  if (ofOthers.test(left) || ofProducts.test(left) || withOthers.test(right)) return false
   if (asked.test(left) || onlyBefore.test(left)) return true
   const isStart =
     /^(?:\W|please|pls|ok|now|and|then|bitte|in|auf|en|from now on|no|not|nothing in|keine?|pas d|sin|nada de)*\s*$/iu.test(
@@ -107,6 +107,12 @@ function isLatinRule(left: string, right: string, holds: 'always' | 'turn'): boo
   )
 }
 
+/** "Write a card in Italian", "answer the phone in English": the language of something else. */
+const ofProducts =
+  /(?<!\p{L})(?:(?:an?|the|my|our|un|una|el|la|eine?n?|den|das|une|le|mon|ma) (?:[\p{L}-]+ ){0,2}(?:cards?|signs?|e-?mails?|letters?|notes?|posters?|invitations?|captions?|slogans?|tweets?|notices?|labels?|cvs?|phone|carteles?|cartel|correo|carta|nota|karte|brief|schild|lettre|carte|affiche|annonce)|(?:switch|change|set) (?:my|the|our) (?!language|answers?|conversation|chat)\p{L}+)(?!\p{L})[^,;]*$/iu
+/** "We speak German at home", "reply in French to this mail". */
+const withOthers =
+  /^ (?:at|with|to|con|mit|avec|zu|an?) (?:the|my|our|his|her|their|this|that|home|work|school|him|them|el|la|mi|mis|un|dem|der|meine?[nmr]?|le|mon|mes|customers?|kids)(?!\p{L})|^ (?:an?|un|una|une|eine?n?) (?:\p{L}+ )?(?:card|sign|mail|letter|note|poster|cartel|carta|correo|nota|lettre|affiche|brief|schild)/iu
 /** A clause whose subject is not the answer: "the users write in French". */
 const ofOthers =
   /(?:^|[,;] ?|\b(?:and|while|but) )(?:(?:the|our|my|most|many|all|these|some|and) )*(?:\p{L}+ )?(?:users?|customers?|clients?|people|visitors?|callers?|employees|students?|documents?|files|articles|sources|data|records|manuals|tickets)(?: (?!you\b)\p{L}+){0,2}? (?:writes?|speaks?|talks?|asks?|are|is|comes?|uses?|reads?|communicates?)\b[^,;]*$/iu

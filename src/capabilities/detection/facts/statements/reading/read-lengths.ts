@@ -43,7 +43,7 @@ const adjectives =
 const edge = '(?<![\\p{L}\\p{N}_-]|\\d[.,])'
 const cjkNumber = '[一二三四五六七八九十百两\\d０-９]'
 const counted = new RegExp(
-  `(?:${edge}|(?=${cjkNumber}))(?:(?:(?:between|from|at least|no(?:t)? (?:fewer|less) than|min(?:imum)?\\.?|zwischen|entre|de|von) )?(?<low>${numberSource})\\s?(?:-|–|—|to|and|or|nor|up to|,? (?:but|and|or|nor)? ?(?:at most|not? more than|no more than|more than|up to|max(?:imum)?\\.?)|,? max\\.?|bis|und|oder|a|y|o|à|et|ou|到|至|〜|~|から)\\s?)?(?<n>${numberSource})(?<more>\\+| or (?:more|less|fewer))?[ -]?${adjectives}(?<unit>${unitSource}|of (?:them|these|those))(?![\\p{Script=Latin}\\d])`,
+  `(?:${edge}|(?=${cjkNumber}))(?:(?:(?:between|from|at least|no(?:t)? (?:fewer|less) than|min(?:imum)?\\.?|zwischen|entre|de|von) )?(?<low>${numberSource})\\s?(?:(?<!ty)-|–|—|to|and|or|nor|up to|,? (?:but|and|or|nor)? ?(?:at most|not? more than|no more than|more than|up to|max(?:imum)?\\.?)|,? max\\.?|bis|und|oder|a|y|o|à|et|ou|到|至|〜|~|から)\\s?)?(?<n>${numberSource})(?<more>\\+| or (?:more|less|fewer))?[ -]?${adjectives}(?<unit>${unitSource}|of (?:them|these|those))(?![\\p{Script=Latin}\\d])`,
   'giu',
 )
 /** "Word limit: 50", "length in words: at most 50". */
@@ -126,7 +126,8 @@ function statementFrom(segment: Segment, match: RegExpExecArray): Statement | un
   if (isCountedOtherwise(unit, count, text)) return undefined
   const low = article.test(least) ? undefined : (numberOf(least) ?? lowOfCjk(text, match))
   if (low !== undefined && low < count) return toStatement(segment, unit, { min: low, max: count })
-  const bound = boundBeside(match.groups?.['more']) ?? boundOf(left, right)
+  const own = boundBeside(match.groups?.['more']) ?? boundOf(left, right)
+  const bound = own !== 'above' && isCapacity(segment, left) ? 'max' : own
   return isLimit(bound, { segment, match, left, right })
     ? toStatement(segment, unit, rangeOfBare({ bound, unit, count, segment }, match[0]))
     : undefined
@@ -144,11 +145,14 @@ function isLimit(bound: Bound, bare: Bare): boolean {
 
 /** "Our users don't read past three sentences", "the display only holds 60 words". */
 function isCapacity({ role }: Segment, left: string): boolean {
-  return role === 'system' && capacity.test(left)
+  return role === 'system' ? capacity.test(left) : ownCapacity.test(left)
 }
 
+/** "I can only take in one sentence", "I lose the thread after sixty words". */
+const ownCapacity =
+  /(?<!\p{L})(?:i|my \p{L}+)(?: (?:have|has) \p{L}+ and)? (?:can (?:only|just) \p{L}+(?: in)?|(?:can't|cannot|can not|don't|won't) \p{L}+(?: in)? (?:more than|past|beyond)|(?:lose|loses|zone|drift|switch|give|stop)(?: \p{L}+){0,3} (?:after|at|past|beyond)|attention span (?:is|ends at|stops at))(?: about| around| roughly)? $/iu
 const capacity =
-  /(?<!\p{L})(?:\p{L}+n't|not|nobody|no one|never|only|just|cannot)(?: \p{L}+){0,2} (?:reads?|take|takes|takes in|handles?|process|displays?|shows?|fits?|holds?|need|needs|digest|accepts?|prints?|support|cope with|bear|stand)(?: \p{L}+){0,4} $|(?<!\p{L})(?:cuts?|drops?|truncates?|stops? reading|switch(?:es)? off)(?: \p{L}+){0,4} (?:after|at|past|beyond) $/iu
+  /(?<!\p{L})(?:display|screen|panel|watch|pager|terminal|printer|sign|ticker|ticket|phone|widget|receipt)(?: \p{L}+){0,4} (?:shows?|holds?|fits?|takes?|prints?|has room for) $|(?<!\p{L})(?:\p{L}+n't|not|nobody|no one|never|only|just|cannot)(?: \p{L}+){0,2} (?:reads?|take|takes|takes in|handles?|process|displays?|shows?|fits?|holds?|need|needs|digest|accepts?|prints?|support|cope with|bear|stand)(?: \p{L}+){0,4} $|(?<!\p{L})(?:cuts?|drops?|truncates?|stops? reading|switch(?:es)? off)(?: \p{L}+){0,4} (?:after|at|past|beyond) $/iu
 
 /** A least length is demanded: "write more than 200 words". */
 const needed =
@@ -157,6 +161,7 @@ const needed =
 /** Tells whether a count is of sections between dividers, or of a name or a title. */
 function isCountedOtherwise(unit: string, count: number, text: string): boolean {
   if (unit === 'paragraphs') return /divider|separat|asterisk/i.test(text)
+  if (unit === 'characters' && /password|passphrase|user ?name|digit/i.test(text)) return true
   const isName = unit === 'characters' && count < characters_min
   return isName && !/[\p{Script=Han}\p{Script=Hiragana}]/u.test(text) && !ofAnswer.test(text)
 }

@@ -9,7 +9,8 @@ import {
   removeGreetings,
 } from './mood.ts'
 import { withoutEvent } from './scope.ts'
-import { type Products, subjectAt } from './subject.ts'
+import { isOfOtherTexts } from './sections.ts'
+import { type Products, subjectAt, subjectOf } from './subject.ts'
 
 /** A segment, and what is known before its words are read. */
 type Asked = {
@@ -29,7 +30,7 @@ type Asked = {
  */
 export function askedIn(text: string, asked: Asked): (start: number) => boolean {
   const { role, products, text: head } = asked
-  const isOfHead = head !== '' && isAboutWork(head) && !ofAnswers.test(text)
+  const isOfHead = head !== '' && !ofAnswers.test(text) && isHeadOfOthers(head, products)
   if (isOfHead || isAboutWork(withoutEvent(text)) || isOfOthers(head, asked)) return () => false
   if (role === 'system') {
     return (start) => !isHedged(partAt(text, start)) && subjectAt(text, start, products) !== 'other'
@@ -54,12 +55,19 @@ const ofAnswers = /(?<!\p{L})(?:every|each|all|your|any) (?:answers?|repl|respon
 const tagged =
   /[,–—-] ?(?:right|correct|true|yes|no|or not|isn't it|aren't they|doesn't it|is that (?:right|so|true)|am i right|i (?:suppose|guess|think|hope|take it)|oder|nicht wahr|verdad|no es así|n'est-ce pas|non)\s?[?？]\W*$/iu
 
+/** Tells whether a header names another text: "Slides:", "for the press release:". */
+function isHeadOfOthers(head: string, products: Products): boolean {
+  if (isAboutWork(head) || isOfOtherTexts(head)) return true
+  const place = /^for (?:the|our|an?|each|every) (?:\p{L}+ ){0,2}(\p{L}+)$/iu.exec(head.trim())?.[1]
+  return place !== undefined && subjectOf(place, products) === 'other'
+}
+
 /** Tells whether the text at a position belongs to a report or a story. */
 function isTold(text: string, start: number): boolean {
   const left = text.slice(0, start)
   if (isReported(clauseBefore(text, start))) return true
-  if (happened.test(text.slice(start)) || (habit.test(left) && !requestBehind.test(left)))
-    return true
+  if (happened.test(text.slice(start)) || attributed.test(text.slice(start))) return true
+  if (habit.test(left) && !requestBehind.test(left)) return true
   return (isNarrated(left) || wanted.test(left)) && !requestBehind.test(left)
 }
 
@@ -97,6 +105,9 @@ function partStart(text: string, start: number): number {
 /** "Reddit wants titles under …, no emojis": what another asks for. */
 const wanted =
   /^[^,;:]*(?<!\p{L})(?!(?:that|this|which|it|what|who|everyone|everything|rule) )\p{L}+ (?:wants|requires|demands|expects|accepts|allows|forbids|bans|rejects|prescribes|stipulates|verlangt|fordert|erlaubt|verbietet|verlangen|exige|interdit|autorise|demande|pide|prohíbe|permite|exigen)(?!\p{L})/iu
+/** "No French please, said the waiter", "say it in one sentence, that was dad's motto". */
+const attributed =
+  /[,–—-] ?(?:so )?(?:said|says|wrote|writes|told|insists?|goes) (?!you|it\b|that|i\b)\p{L}|, (?:\p{L}+ ){1,3}(?:says|said|wrote|writes|insists|advise[sd]|i'd say)\W*$|(?<!\p{L})that(?:'s| is| was) (?:what )?(?:[\p{L}'’]+ ){0,3}(?:motto|advice|says|said|tells|told)(?!\p{L})/iu
 /** "No questions were asked." */
 const happened =
   /^\p{L}+(?: \p{L}+)? (?:was|were|had been|have been|has been|got) (?:\p{L}+ly )?\p{L}+(?:ed|en|ne|wn|t)(?!\p{L})/iu

@@ -6,13 +6,14 @@ import { isDirective, isQuestion } from './mood.ts'
  * introduces. The rest keeps its order.
  */
 export function ownWordsOf(text: string, role: 'system' | 'user'): string {
-  if (role === 'system') return withoutIntroduced(text, (head) => referred.test(head))
+  if (role === 'system')
+    return withoutIntroduced(text.replace(taggedOfSystem, '\n'), (head) => referred.test(head))
   return withoutIntroduced(withoutLetters(withoutMarked(text)), isForeignHead)
 }
 
 /** Headers of a system text that show the words of others: "The house style says:". */
 const referred =
-  /(?<!\p{L})(?<!\b(?:you|answers?|replies|i|we)(?: \p{L}+)? )(?:(?:^|[.!?] )(?:the |our |marking |grading |acceptance |assessment )*(?:criteria|rubric|checklist|marking scheme)|says|reads|states|demands|(?:(?:were|was|are|is) (?:told|instructed|asked|taught))|for reference|for context|which you (?:explain|enforce|apply|check)|(?:about|explain|enforce|check) [^.:]*(?:code|policy|rules|terms|regulations|guide))\s*$/iu
+  /(?<!\p{L})(?<!\b(?:you|answers?|replies|i|we)(?: \p{L}+)? )(?:what (?!you\b|we\b|i\b|each|every|answers?|replies)\p{L}+ (?:must|should|may|have to|need to)(?!\p{L})[^:.]*|(?:^|[.!?] )(?:the |our |marking |grading |acceptance |assessment )*(?:criteria|rubric|checklist|marking scheme)|says|reads|states|demands|(?:(?:were|was|are|is) (?:told|instructed|asked|taught))|for reference|for context|which you (?:explain|enforce|apply|check)|(?:about|explain|enforce|check) [^.:]*(?:code|policy|rules|terms|regulations|guide))\s*$/iu
 
 /** Removes parts that marks separate: lines and blocks in quotes, tagged documents, parts between dashes. */
 function withoutMarked(text: string): string {
@@ -31,6 +32,10 @@ const longQuote =
 const document =
   'e-?mails?|messages?|letters?|texts?|contracts?|notes?|reviews?|prompts?|polic(?:y|ies)|articles?|documents?|transcripts?|drafts?|posts?|tickets?|pages?|forms?|clauses?|passages?|essays?|poems?|stor(?:y|ies)|reports?|abstracts?|logs?|snippets?|excerpts?|sections?|cvs?|resumes?|tweets?|comments?|ads?|descriptions?|briefs?|guides?|guidelines|handouts?|assignments?|chats?|conversations?|threads?|quotes?|minutes|newsletters?|press releases?|stories|lyrics|announcements?|memos?|terms|leaflets?|flyers?|scripts?|code|sources?|contexts?|inputs?|examples?|contents?|mails?'
 const tagged = new RegExp(`(?<!<)<(${document})\\b[^>\\n]*>[\\s\\S]*?</\\1>`, 'gi')
+
+/** Tagged parts of a system text that are no instructions. */
+const taggedOfSystem =
+  /<((?:example|sample|document|article|newsletter|press|product|ticket|description|caption|e-?mail|letter|report|transcript|knowledge|faq|context|source|input)[a-z_-]*)>[\s\S]*?<\/\1>/gi
 
 /** Removes letters that are part of a message, from "Hi team," to the line after "Best,". */
 function withoutLetters(text: string): string {

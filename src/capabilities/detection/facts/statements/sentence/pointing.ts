@@ -6,7 +6,7 @@ const ofWriting =
 
 /** Words that forbid by a pronoun what was named before them; each line is a family. */
 const pointing: readonly string[] = [
-  `(?:don't|do not|dont|never|no longer|stop|quit|avoid|refrain from|better not)(?: (?:ever|even|bother|you|to|me|go))*(?: ${ofWriting}){1,2} ${pronoun}${end}`,
+  `(?:(?:answers|replies|messages|you) (?:contain|have|use|carry|include) none(?!\\p{L})|(?:don't|didn't|did not|do not|dont|never|no longer|stop|quit|avoid|refrain from|better not)(?: (?:ever|even|bother|you|to|me|go))*(?: ${ofWriting}){1,2} ${pronoun}${end})`,
   `(?:avoid|skip|drop|ditch|lose|scrap|omit|ban|cut|delete|remove|kill|forget|spare me|leave out|keep out|cut out|do without|go without|write without|work without|answer without|manage without|stay away from|steer clear of|keep away from|no more of|none of|enough of) (?:all of )?${pronoun}${end}`,
   '(?:leave|keep|turn|switch|cut|take|rule|strip|edit) (?:(?:all of )?(?:them|it|those|that)|any) (?:all )?(?:out|away|off|aside|to yourself)',
   "(?:have|has|need|needs|'ve got|must|ought)(?: got)?(?: to)? (?:go|stop|disappear|vanish|end)(?=\\s*(?:[.,;!]|$)| from| now| please)",

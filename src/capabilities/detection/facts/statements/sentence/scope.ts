@@ -30,7 +30,7 @@ const lastingWords: readonly string[] = [
   'as long as we|while we (?:talk|chat|speak|work|write)|from start to finish|from (?:the )?(?:first|beginning) to (?:the )?(?:last|end)|from the outset',
   "when(?:ever)? (?:you(?:'re| are)? )?(?:answer|repl|respond|writ|speak|talk)\\w*|each time|every time|each one(?!\\p{L})|at a time|in all (?:the |of the )?(?:versions|drafts)|with me(?!\\p{L})|remaining questions",
   'until (?:further notice|i (?:say|tell)|tol[d]|we|the end|otherwise|you hear)|unless i (?:say|ask|tell)|till i (?:say|tell)',
-  "i(?:'ll)? (?:always|never)|(?:house|one more|another|new|my) rule|standing (?:rule|order|instruction)|general rule|as a rule|stop \\p{L}+ing|no[ ]more(?! than)|by default|default setting",
+  "(?:could|can) (?:we|you) (?:please )?(?:lose|drop|ditch|cut out|cut|quit) (?:the|all|your|those|these)|i(?:'ll)? (?:always|never)|(?:house|one more|another|new|my) rule|standing (?:rule|order|instruction)|general rule|as a rule|stop \\p{L}+ing|no[ ]more(?! than)|by default|default setting",
   // German
   'immer|stets|nie(?:mals)?|ab (?:jetzt|sofort|heute|nun|hier)|von (?:nun|jetzt) an|künftig|zukünftig|in zukunft|dauerhaft|durchgehend|durchweg|grundsätzlich|weiterhin|bis auf weiteres|jedes ?mal|ausnahmslos|ohne ausnahme|fortan|nunmehr|hinfort|weiteren ausführungen',
   '(?:jede[rnms]?|pro|alle[nr]?|sämtliche[nr]?|deine[nr]?|eure[nr]?|ihre[nr]?|keine[rmn]? (?:weitere[nmr]?|deiner))(?: \\p{L}+){0,2} (?:antwort(?:en)?|nachricht(?:en)?|texte?n?|e?-?mails?|rückmeldung(?:en)?|auskunft|auskünfte|ausgaben?|beitrag|beiträge)',

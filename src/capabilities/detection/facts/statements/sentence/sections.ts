@@ -8,7 +8,7 @@ import { conditionOf } from './mood.ts'
 export function spellSections(text: string): string {
   if (!mayHaveSections.test(text)) return text
   const lines = text.replace(underlined, '## $1').split('\n')
-  let before = { prefix: '', isList: false }
+  let before: { prefix: string | undefined; isList: boolean } = { prefix: '', isList: false }
   return lines
     .map((line) => {
       const header = headerOf(line)
@@ -18,6 +18,7 @@ export function spellSections(text: string): string {
       }
       const isPart = item.test(line) || line.trim() === '' || !before.isList
       if (!isPart) before = { prefix: '', isList: false }
+      if (before.prefix === undefined) return ''
       return before.prefix === '' || line.trim() === '' ? line : withPrefix(line, before.prefix)
     })
     .join('\n')
@@ -36,18 +37,24 @@ function headerOf(line: string): { title: string; isList: boolean } | undefined 
   return list === undefined ? undefined : { title: list, isList: true }
 }
 
-function prefixOf(title: string): string {
+/** Returns the words before each line of a section; undefined if its lines are rules for others. */
+function prefixOf(title: string): string | undefined {
   const plain = title.replace(/^\W*\d{1,2}[.)]\s*/, '').trim()
   if (forbids.test(plain)) return 'Never'
-  return conditionOf(plain) === undefined && !ofOtherTexts.test(plain) ? '' : plain
+  if (isOfOtherTexts(plain)) return undefined
+  return conditionOf(plain) === undefined ? '' : plain
+}
+
+/** Tells whether a header names texts or persons other than the answers: "Product descriptions", "Slides". */
+export function isOfOtherTexts(title: string): boolean {
+  return ofOtherTexts.test(title.trim())
 }
 
 /** "What the strip of paper cannot show", "Don'ts". */
 const forbids =
   /(?<!\p{L})(?:(?:cannot|can't|can not|doesn't|does not|won't|will not|is unable to) (?:show|display|render|print|handle|read|take|support|reproduce)|(?:do|must|should)(?: not|n't)s?|don'?ts|no-gos|never|forbidden|banned|off-limits|to avoid|taboo)\W*$/iu
-/** Texts that the assistant is not said to answer with: "Product descriptions", "Titles". */
 const ofOtherTexts =
-  /^(?:(?:the|our|all|your) )?(?:[\p{L}-]+ ){0,2}(?:titles|headlines|descriptions|captions|articles|newsletters?|tickets|(?:commit )?messages to (?!us)\p{L}+|posts|minutes|reports|letters|e-?mails|invoices|guests|customers|members|visitors|tenants|students|players|employees|staff|authors|contributors)$/iu
+  /^(?:(?:the|our|all|your|rules for|for|in) )*(?:[\p{L}-]+ ){0,2}(?:titles|headlines|descriptions|captions|articles|newsletters?|tickets|posts|minutes|reports|letters|e-?mails|invoices|slides|labels|tweets|speaker notes|subject lines|commit messages|meta descriptions|press releases?|field|column|guests|customers|members|visitors|tenants|students|pupils|players|employees|staff|authors|contributors)(?: \(.*\))?$|^(?:\p{L}+ )?messages to (?!us|the user|users)\p{L}+$|^(?:the )?(?:style|format|tone|layout) (?:of|for) (?!answers|repl|respon|your|this|the (?:chat|conversation|answers?)|messages|all|every)/iu
 
 function withPrefix(line: string, prefix: string): string {
   const [mark = ''] = /^\s*(?:(?:[-*•]|\d{1,2}[.)])\s+)?/.exec(line) ?? []

@@ -98,6 +98,7 @@ function spellSettings(text: string): string {
       /^[ \t]*<(avoid|never|(?:must|do|should)[_-]?not|don'?ts?|forbidden|banned|no)>[ \t]*$/gim,
       'Never:',
     )
+    .replace(/: *["'](off|no|none|never|false|forbidden)["']/gi, ': $1')
     .replace(/^[ \t]*<\/[a-z][a-z_-]{2,30}>[ \t]*$/gim, '\n---\n')
     .replace(/^[ \t"'-]*[a-z]+(?:_[a-z]+)+["']?[ \t]*[:=].*$/gim, (line) =>
       line.replace(/(?<=[a-z])_(?=[a-z])/gi, joint).replace(/["']?\s*=\s*/, ': '),
@@ -277,7 +278,10 @@ function splitSegments(sentence: string): { text: string; closes: boolean }[] {
   const found: { text: string; closes: boolean }[] = []
   for (let at = 0; at < parts.length; at += 2) {
     const text = (parts[at] ?? '').trim()
-    if (text !== '') found.push({ text, closes: /[:：>→=]/.test(parts[at + 1] ?? '') })
+    const last = found.at(-1)
+    // "Italics are hard to read; avoid them."
+    if (last !== undefined && !last.closes && pointsBack(text)) last.text += `, ${text}`
+    else if (text !== '') found.push({ text, closes: /[:：>→=]/.test(parts[at + 1] ?? '') })
   }
   return found
 }

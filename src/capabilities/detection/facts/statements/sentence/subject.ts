@@ -16,8 +16,10 @@ export function subjectAt(text: string, start: number, products: Products): Subj
 /** Tells whether words before a position speak of others, whatever the subject of its clause. */
 function isOfOthers(left: string, products: Products): boolean {
   if (foreignWords.some((words) => words.test(left))) return true
-  const relative = ofRelative.exec(left)?.[1]
-  return relative !== undefined && subjectOf(relative, products) === 'other'
+  return [ofRelative, ofVerb].some((words) => {
+    const noun = words.exec(left)?.[1]
+    return noun !== undefined && subjectOf(noun, products) === 'other'
+  })
 }
 
 function subjectOfClauses(text: string, start: number, products: Products): Subject {
@@ -37,7 +39,10 @@ function subjectOfClauses(text: string, start: number, products: Products): Subj
 
 /** "Players answer in one word, never use …": others go on to act. */
 function goesOn(before: Predicate | undefined, products: Products): boolean {
-  if (before?.said === undefined || !/^(?:answer|reply|respond|write|speak)/i.test(before.rest))
+  if (
+    before?.said === undefined ||
+    !/^(?:answer|reply|respond|write|speak|greet|use|ask)/i.test(before.rest)
+  )
     return false
   return subjectOf(before.said, products) === 'other'
 }
@@ -49,6 +54,10 @@ const ofThing =
 /** "Remove posts that contain links, are written in capitals, …". */
 const ofRelative =
   /(?<!\p{L})(?<!(?:kind|sort|type) of )(\p{L}{3,}) (?:that|which|who) (?:contains?|ha(?:s|ve)|is|are|uses?|do|does|starts?|ends?|begins?|exceeds?)(?!\p{L})(?:(?!, (?:please|so|use|write|keep|never|always|don't|do not|answer|reply|you)(?!\p{L}))[^;:.])*$/iu
+
+/** "The candidate answers each question in …". */
+const ofVerb =
+  /(?<!\p{L})(?:the|an?|each|every) (\p{L}{3,}) (?:answers|replies|responds|speaks|writes) (?:each|every|in|with|only|to|questions|back)(?!\p{L})[^;:.]*$/iu
 
 /** A clause, and how it is joined with the clause before and with the last one. */
 type Clause = { clause: string; isJoined: boolean; isComma: boolean }
@@ -103,7 +112,7 @@ const request =
   /^\s*(?:please|pls|no|not|without|max|at most|in|only|just|so|never|bitte|keine?)(?:\s|$)/i
 /** Words of a clause whose list goes on: "posts have no links, no emojis". */
 const limits =
-  /(?<!\p{L})(?:(?:are|is) (?:in|written|given|numbered|lower\p{L}*|upper\p{L}*|all)|no|not|never|without|only|max|at most|more than|under|\d+)(?!\p{L})|n't/iu
+  /(?<!\p{L})(?:(?:are|is) (?:in|written|given|numbered|lower\p{L}*|upper\p{L}*|all)|one|two|three|four|no|not|never|without|only|max|at most|more than|under|\d+)(?!\p{L})|n't/iu
 const strongBoundary =
   /[;:.!?()…。；：]|\s[–—-]+\s|(?<!\p{L})(?:so|because|since|then|deshalb|also)(?!\p{L})/iu
 const boundary =
@@ -111,7 +120,7 @@ const boundary =
 
 /** Verbs that have a subject before them. */
 const predicate =
-  /(?<![\p{L}'])(?:(?:must|should|shall|may|might|can|could|will|would|cannot)(?:n't| not)?|(?<=(?:\p{L}s|people|staff|children|men|women|mine|everyone|everybody) (?:(?:often|usually|sometimes|mostly|rarely|generally|typically) )?)(?<!(?<!\p{L})(?:always|this|us|plus|less|unless|yes|thus|its|please|these|those|answers|replies|pls|thanks|cheers|is|as|was|has|does) )(?:carry|have|contain|use|end|start|begin|exceed|include|take|get|avoid|answer|reply|respond|write|speak|send|submit|type|never|always)(?= )|can't|won't|shan't|(?:does|did|is|are|was|were|has|have|had)(?:n't| not)?|(?<!^)(?:do not|don't|need|needs|ought|(?:always|never|only)(?= (?!this|plus|unless|as\b)\p{L}{3,}s(?!\p{L}))|(?<!that |which |who )(?:end|start|begin|close|use|write|contain|include|say|respond|speak|avoid|finishe|consist|get|come|arrive)s))(?![\p{L}'])/iu
+  /(?<![\p{L}'])(?:(?:must|should|shall|may|might|can|could|will|would|cannot)(?:n't| not)?|(?<=(?:\p{L}s|people|staff|children|men|women|mine|everyone|everybody) (?:(?:often|usually|sometimes|mostly|rarely|generally|typically) )?)(?<!(?<!\p{L})(?:always|this|us|plus|less|unless|yes|thus|its|please|these|those|answers|replies|pls|thanks|cheers|is|as|was|has|does) )(?:carry|greet|ask|tell|open|close|sign|have|contain|use|end|start|begin|exceed|include|take|get|avoid|answer|reply|respond|write|speak|send|submit|type|never|always)(?= )|can't|won't|shan't|(?:does|did|is|are|was|were|has|have|had)(?:n't| not)?|(?<!^)(?:do not|don't|need|needs|ought|(?:always|never|only)(?= (?!this|plus|unless|as\b)\p{L}{3,}s(?!\p{L}))|(?<!that |which |who )(?:end|start|begin|close|use|write|contain|include|say|respond|speak|avoid|finishe|consist|get|come|arrive)s))(?![\p{L}'])/iu
 /** Starts of clauses without a subject. */
 const imperative =
   /^\s*(?:please |pls |just |also |then |now |ok |but |always |never |do |don't |not )*(?:use|write|give|keep|make|put|add|include|avoid|answer|reply|respond|start|begin|open|end|finish|close|speak|stick|limit|return|output|sign|mention|say|format|leave|skip|create|explain|list|summari[sz]e|tell me|refrain)(?!\p{L})/iu
@@ -136,13 +145,17 @@ const embedded =
 
 const foreignWords = [told, contained, embedded, predecessor, artefact, device]
 
-function subjectOf(said: string, products: Products): Subject {
+/** Returns whom words before a verb mean. */
+export function subjectOf(said: string, products: Products): Subject {
   const place = fronted.exec(said)?.[1]
   if (place !== undefined && subjectOf(place, products) === 'other') return 'other'
   return subjectOfWords(said, products)
 }
 
 function subjectOfWords(said: string, products: Products): Subject {
+  if (ofUser.test(said)) return 'other'
+  const whole = ofWhole.exec(said)?.[1]
+  if (whole !== undefined && subjectOf(whole, products) === 'other') return 'other'
   if (/⟦\d+⟧/.test(said) || silent.test(said)) return 'none'
   if (isYours.test(said) || ofYou.test(said)) return 'own'
   const bare = said.replace(complement, '').replace(lead, '').trim()
@@ -170,6 +183,12 @@ const complement =
 /** "Every translation you supply". */
 const isYours =
   /(?<!\p{L})(?:you|u|thou) (?:ever )?(?:write|give|make|supply|send|produce|offer|provide|post|output|deliver|return|generate|utter|compose|say|submit)\s*$/iu
+/** "My answer to the landlord", "everything I type". */
+const ofUser =
+  /^(?:\P{L}|and |but |so )*(?:(?:my|his|her|their) (?:\p{L}+ )?(?:answers?|repl(?:y|ies)|responses?|messages?|texts?)|(?:everything|anything|all|whatever|what) (?:that )?(?:i|we|he|she|they) (?:type|write|say|send|print))(?!\p{L})/iu
+/** "All answers in the quiz …". */
+const ofWhole =
+  /(?<!\p{L})(?:answers?|replies|reply|questions?|messages?|texts?|words?|sentences?) (?:in|of|on|from) (?:the|an?|my|his|her|their|our) (?:\p{L}+ )?(\p{L}+)\s*$/iu
 /** "In Oulipo novels no word …", "for the exhibition each caption …". */
 const fronted =
   /^(?:in|at|on|for|during) ((?:(?!all|every|each|any|your|no\b)\p{L}+ ){0,3}?(?!future|general|short|case|total)\p{L}+),? (?:no|each|every|all|any) \p{L}+/iu

@@ -40,12 +40,15 @@ const spelled: readonly (readonly [value: number, words: string])[] = [
   [300, 'three hundred|dreihundert|trescient[oa]s|trois cents|三百'],
 ]
 
+const tens = 'twenty thirty forty fifty sixty seventy eighty ninety'.split(' ')
+const ones = 'one two three four five six seven eight nine'.split(' ')
+
 const valueOfWord = new Map(
   spelled.flatMap(([value, words]) => words.split('|').map((word) => [word, value] as const)),
 )
 
 /** Source of a regular expression for a number in digits or words. */
-export const numberSource = `(?:\\d{1,3}(?:[.,]\\d{3})+|\\d{1,3}k|[\\d０-９]{1,6}|${spelled
+export const numberSource = `(?:\\d{1,3}(?:[.,]\\d{3})+|\\d{1,3}k|[\\d０-９]{1,6}|(?:${tens.join('|')})-(?:${ones.join('|')})|${spelled
   .flatMap(([, words]) => words.split('|'))
   .sort((one, other) => other.length - one.length)
   .join('|')})`
@@ -57,6 +60,9 @@ export function numberOf(text: string): number | undefined {
   const thousands = /^(\d+)k$/.exec(digits)?.[1]
   if (thousands !== undefined) return Number(thousands) * 1_000
   if (/^\d+(?:[.,]\d{3})*$/.test(digits)) return Number(digits.replace(/[.,]/g, ''))
+  const [ten = '', unit = ''] = low.split('-')
+  if (tens.includes(ten) && ones.includes(unit))
+    return (tens.indexOf(ten) + 2) * 10 + ones.indexOf(unit) + 1
   const word = valueOfWord.get(low)
   if (word !== undefined) return word
   if (/^(?:eine?[mnrs]?|une?|una|uno|an?)$/.test(low)) return 1
@@ -70,7 +76,7 @@ const before: readonly (readonly [
 ])[] = [
   [
     'max',
-    '<=|≤|=<|cuts? off (?:after|at)|cut (?:off )?(?:after|at)|truncated (?:after|at)|at (?:or (?:below|under|less than)|(?:the )?(?:very )?most|the (?:very )?outside)|(?:below|under|less than|shorter than|fewer than|lower than|smaller than) or equal to|at (?:a|the) maximum|not one more than|(?:never|not|no)(?: \\p{L}+){0,4} tops?|truncat\\p{L}+ (?:after|at)|(?:not|never|no) (?:\\p{L}+ )?more than|max(?:imum|imal|imally)?\\.?(?: (?:of|length|is|for (?:a|each|every|any) \\p{L}+))*(?:[:=]| of)?|up to|upto|within|inside(?: of)?|(?:limit|cap|ceiling|budget|quota|allowance|upper bound)(?:p?ed|s)?(?: \\p{L}+){0,4}(?: (?:to|at|of|is|=)|:)?|restrict(?:ed)?(?: \\p{L}+){0,4} to|confin(?:e|ed|ing)(?: \\p{L}+){0,4} (?:to|within)|(?:keep|cut|trim|boil|shorten|hold|whittle|squeeze)(?: \\p{L}+){0,5}?(?: down)? (?:to|into)|stop (?:after|at)|(?:fits?|fitting|squeeze\\p{L}*|run)(?: \\p{L}+){0,2} (?:in|into|within)(?: (?:an?|the|one) [\\p{L} ]{2,20}(?: of|:|,|\\())?|(?:stay|keep)(?: \\p{L}+){0,4} (?:within|at)|(?:only|just) (?:has |have |had )?(?:room|space) for|(?:only |just )?(?:holds?|shows?|takes?|displays?|accepts?|allows?|fits?|prints?|reads?)(?: you)?(?: me)?(?: only| just)?|(?:cuts?|drops?|los(?:es?|t)|ends?|breaks?)(?: \\p{L}+){0,4} after|stop\\p{L}* (?:reading|listening) (?:after|at)',
+    '<=|≤|=<|cuts? off (?:after|at)|cut (?:off )?(?:after|at)|truncated (?:after|at)|at (?:or (?:below|under|less than)|(?:the )?(?:very )?most|the (?:very )?outside)|(?:below|under|less than|shorter than|fewer than|lower than|smaller than) or equal to|at (?:a|the) maximum|not one more than|(?:never|not|no)(?: \\p{L}+){0,4} tops?|truncat\\p{L}+ (?:after|at)|(?:not|never|no) (?:\\p{L}+ )?more than|max(?:imum|imal|imally)?\\.?(?: (?:of|length|is|for (?:a|each|every|any) \\p{L}+))*(?:[:=]| of)?|up to|upto|within|inside(?: of)?|(?:limit|cap|ceiling|budget|quota|allowance|upper bound)(?:p?ed|s)?(?: \\p{L}+){0,4}(?: (?:to|at|of|is|=)|:)?|restrict(?:ed)?(?: \\p{L}+){0,4} to|confin(?:e|ed|ing)(?: \\p{L}+){0,4} (?:to|within)|(?:keep|cut|trim|boil|shorten|hold|whittle|squeeze)(?: \\p{L}+){0,5}?(?: down)? (?:to|into)|stop (?:after|at)|(?:fits?|fitting|squeeze\\p{L}*|run)(?: \\p{L}+){0,2} (?:in|into|within)(?: (?:an?|the|one) [\\p{L} ]{2,20}(?: of|:|,|\\())?|(?:stay|keep)(?: \\p{L}+){0,4} (?:within|at)|(?:only|just) (?:has |have |had )?(?:room|space) for|(?:only |just )?(?:holds?|shows?|takes?|displays?|accepts?|allows?|fits?|prints?|reads?)(?: you)?(?: me)?(?: only| just)?|(?:cuts?|drops?|los(?:es?|t)|ends?|breaks?)(?: \\p{L}+){0,4} after|stop\\p{L}* (?:reading|listening) (?:after|at)|(?:may|can) (?:run|go|be|have|use|take|stretch)(?: up)?(?: to)?|you(?:.ve| have| only|.ll)? (?:get|got|have|are given|are allowed)(?: only| just)?|(?:los(?:e|es|t|ing)|zone out|drift off|switch off|give up)(?: \\p{L}+){0,3} (?:after|at|past|beyond)(?: about| around| roughly)?|attention span (?:is|ends at|stops at)(?: about| around)?|(?:as short as|like) [\\p{L} ]{3,20}[,:] ?',
   ],
   [
     'max',
@@ -107,7 +113,7 @@ const limitNoun =
 const after: readonly (readonly [bound: 'max' | 'min' | 'exact' | 'about', words: string])[] = [
   [
     'max',
-    `(?:\\(?(?:at (?:the (?:very )?)?)?(?:most|max(?:imum|imal)?|outside)\\b|tops\\b|(?:is|are|'s) (?:plenty|enough|all (?:that )?(?:i|you|we|the|my|our|it|there)(?: can| have| get| need| is)?|where (?:i|we|it|you|the|my) (?:stops?|gets? off|cuts?|ends?|draw|give up|lose|zone out|quit))|or (?:less|fewer|under|below|shorter)|(?:and )?not (?:one|an?|even one|a single) (?:\\p{L}+ )?more|(?:(?:must|should|have to|has to|will|shall|can|ought to) )?(?:suffices?|be (?:enough|plenty)|do(?=\\s*[.,;!]|$))|(?:and )?then (?:stop|you stop|end|full stop)|(?:full stop|period)(?=\\s*[.,;!]|$)|and (?:you|we|i)(?:.re| are|.m) (?:done|out)|flat(?=\\s*[.,;!]|$)|not more|(?:is|as|are|being|=|'s)(?: (?:the|my|your|our|a|an))? ${limitNoun}(?!\\p{L})|(?:,|:|and|but)? ?(?:that'?s|that is|thats|this is|it'?s) (?:it|all|the|my|your|our|a)\\b|(?:hard |upper |strict )?(?:limit|cap|ceiling|max)\\b|no[ ]more|and no[ ]more|never more|(?:is|are) (?:permitted|allowed|tolerated))`,
+    `(?:(?:is|are) (?:as (?:much|many|long|far) as|the most|about (?:as much|all))|like (?:an?|the) (?:\\p{L}+ )?(?:tweet|text|sms|telegram|postcard|headline)|and (?:then )?(?:it|you|they|i|we)(?:.ve|.re|.m| have| are)? (?:run out|lost|gone|done|out|stops?|scrolls?|dead)|\\(?(?:at (?:the (?:very )?)?)?(?:most|max(?:imum|imal)?|outside)\\b|tops\\b|(?:is|are|'s) (?:plenty|enough|all (?:that )?(?:i|you|we|the|my|our|it|there)(?: can| have| get| need| is)?|where (?:i|we|it|you|the|my) (?:stops?|gets? off|cuts?|ends?|draw|give up|lose|zone out|quit))|or (?:less|fewer|under|below|shorter)|(?:and )?not (?:one|an?|even one|a single) (?:\\p{L}+ )?more|(?:(?:must|should|have to|has to|will|shall|can|ought to) )?(?:suffices?|be (?:enough|plenty)|do(?=\\s*[.,;!]|$))|(?:and )?then (?:stop|you stop|end|full stop)|(?:full stop|period)(?=\\s*[.,;!]|$)|and (?:you|we|i)(?:.re| are|.m) (?:done|out)|flat(?=\\s*[.,;!]|$)|not more|(?:is|as|are|being|=|'s)(?: (?:the|my|your|our|a|an))? ${limitNoun}(?!\\p{L})|(?:,|:|and|but)? ?(?:that'?s|that is|thats|this is|it'?s) (?:it|all|the|my|your|our|a)\\b|(?:hard |upper |strict )?(?:limit|cap|ceiling|max)\\b|no[ ]more|and no[ ]more|never more|(?:is|are) (?:permitted|allowed|tolerated))`,
   ],
   [
     'max',
@@ -154,7 +160,7 @@ function isLatin(words: string): boolean {
 const tooLong =
   /(?<!\p{L})(?:answers|replies|responses|messages|texts|outputs?|(?:an?|any|every|each|no|the|your) (?:\p{L}+ )?(?:answer|reply|response|text|message|output)|anything|everything|whatever|all|what) (?:(?:that|which|it) )?(?:(?:is|are|comes?|goes?|with|of|has|have|runs?) )?$/iu
 const noMoreNoLess =
-  /^[\s,(]*(?:no|not|never|neither) (?:more|less|fewer)(?:,| and| or| nor)* (?:no|not|never)? ?(?:less|fewer|more)/i
+  /^(?: (?:in|per|each|every)(?: p{L}+){0,3})?[\s,(]*(?:no|not|never|neither) (?:more|less|fewer)(?:,| and| or| nor)* (?:no|not|never)? ?(?:less|fewer|more)/i
 const negation =
   "\\p{L}+n't|not|no|nobody|nothing|none|never|without|nor|neither|cannot|hardly|avoid|refrain|stop|forbid\\p{L}*|prohibit\\p{L}*|nicht|nie|niemals|kein\\p{L}*|ohne|weder|nunca|jamás|sin|evit\\p{L}*|ningun[ao]?|ne|n'\\p{L}+|pas|jamais|sans|aucun\\p{L}*"
 const negatedBefore = new RegExp(

@@ -24,7 +24,7 @@ export const topics: readonly Topic[] = [
     some: 'numbered',
     none: 'not_numbered',
     words:
-      'number(?:ed|ing)?[ -](?:lists?|steps?|points?|items?|bullets?|bullet points|form)|(?:numbered|number) (?:each|every|the|your|all)(?: \\p{L}+)?|number your (?:steps|points|items)|1[.)]? ?,? ?2[.)]? ?,? ?3(?:[.)]|(?= ))|enumerated lists?|enumerations? with numbers|numbered(?= from| format| from| style|,|\\.|$)|nummerierte[nrs]? listen?|listas? numeradas?|listes? numérotées?|(?:编号|有序|数字)(?:的)?列表|番号付き(?:の)?(?:リスト|箇条書き|一覧)',
+      'number(?:ed|ing)?[ -](?:lists?|steps?|points?|items?|bullets?|bullet points|form)|(?:numbered|number) (?:each|every|the|your|all)(?: \\p{L}+)?|number your (?:steps|points|items)|(?:steps|points|items|answers|lists) (?:are|come|must be|should be|get) (?:always |all )?numbered|1[.)]? ?,? ?2[.)]? ?,? ?3(?:[.)]|(?= ))|enumerated lists?|enumerations? with numbers|numbered(?= from| format| from| style|,|\\.|$)|nummerierte[nrs]? listen?|listas? numeradas?|listes? numérotées?|(?:编号|有序|数字)(?:的)?列表|番号付き(?:の)?(?:リスト|箇条書き|一覧)',
   },
   {
     slot: 'bullets',
@@ -90,7 +90,7 @@ export const topics: readonly Topic[] = [
     some: 'only',
     isRequest: true,
     words:
-      '(?<=only |just |nothing but |nothing except |nothing other than |pure |solely |purely )(?:the |a |in |with )?(?:raw |bare )?(?:\\p{L}+ )?code(?: blocks?)?|code(?= only| and nothing else| alone)|(?:just|only) (?:the )?(?:code|command|query)|code-only|(?:one |a |single |in )*(?:fenced |raw )?code ?(?:block|box)s?(?:,? (?:and |with )?nothing (?:else|around|besides|more|before|after)[^.;]{0,12}| only| alone)|(?:(?:whole|entire|complete) (?:message|reply|answer|response|output)|reply|answer|output|response) (?:is|are|must be|consists? of|must consist of) (?:a |an |one |single |just )*(?:fenced )?code ?(?:block|box)|code and nothing (?:else|besides)|solo (?:el )?código|nur (?:den )?code|(?:只|仅)(?:给|要|返回|输出)?代码|コードだけ',
+      '(?<=only |just |nothing but |nothing except |nothing other than |pure |solely |purely )(?:the |a |in |with )?(?:raw |bare )?(?:\\p{L}+ )?code(?: blocks?)?(?! (?:reviews?|changes?|freezes?|base|quality|of conduct|words?))|code(?= only| and nothing else| alone)|(?:just|only) (?:the )?(?:code|command|query|sql|regex|script)|code-only|(?:one |a |single |in )*(?:fenced |raw )?code ?(?:block|box)s?(?:,? (?:and |with )?nothing (?:else|around|besides|more|before|after)[^.;]{0,12}| only| alone)|(?:(?:whole|entire|complete) (?:message|reply|answer|response|output)|reply|answer|output|response) (?:is|are|must be|consists? of|must consist of) (?:a |an |one |single |just )*(?:fenced )?code ?(?:block|box)|code and nothing (?:else|besides|but code)|solo (?:el )?código|nur (?:den )?code|(?:只|仅)(?:给|要|返回|输出)?代码|コードだけ',
   },
   {
     slot: 'table',
@@ -126,7 +126,7 @@ export const topics: readonly Topic[] = [
     some: 'asked',
     none: 'none',
     words:
-      '(?:follow[- ]?up |counter[- ]?|closing |rhetorical )?questions?|asked (?:anything|questions)|asking (?:me )?something|interrogatives?|(?:gegen|rück)fragen?|asking(?: me)?(?: any)?(?: \\p{L}+)? questions?|ask(?:ing)?(?: me)? anything(?: back)?|rückfragen?|fragen?|(?:re)?preguntas?|questions?|问题|反问|提问|質問',
+      '(?:answer|reply to|respond to|meet) (?:a |my |any )?questions? with (?:a |another )?questions?|ask questions|ask(?:ing)? (?:me )?(?:things|stuff|something)(?: back)?|(?:follow[- ]?up |counter[- ]?|closing |rhetorical )?questions?|asked (?:anything|questions)|asking (?:me )?something|interrogatives?|(?:gegen|rück)fragen?|asking(?: me)?(?: any)?(?: \\p{L}+)? questions?|ask(?:ing)?(?: me)? anything(?: back)?|rückfragen?|fragen?|(?:re)?preguntas?|questions?|问题|反问|提问|質問',
   },
   {
     slot: 'digits',
