@@ -3,6 +3,7 @@ import type { Statement } from '../../contract.ts'
 import { findTopics } from './reading/find-topics.ts'
 import { isQuestion } from './sentence/mood.ts'
 import { phrasesIn } from './sentence/quotes.ts'
+import { isLasting } from './sentence/scope.ts'
 import type { Segment } from './sentence/segments.ts'
 import { findLanguageCode, languageSource } from './vocabulary/language-names.ts'
 
@@ -96,8 +97,8 @@ const pointing =
 
 /** Reads what a part of a user's message lifts; undefined if it lifts nothing. */
 export function readRelease({ text, phrases, condition, isOnce }: Segment): Release | undefined {
-  if (!cue.test(text) || keeps.test(text) || condition !== undefined || isQuestion(text))
-    return undefined
+  const isCue = cue.test(text) || (isLasting(text) && !/(?<!\p{L})always|never(?!\p{L})/iu.test(text))
+  if (!isCue || keeps.test(text) || condition !== undefined || isQuestion(text)) return undefined
   const slots = new Set(findTopics(text).map(({ topic }) => topic.slot))
   for (const [slot, words] of ruleWords) if (words.test(text)) slots.add(slot)
   if (slots.size === 0 && /(?<!\p{L})\d{1,4}(?!\p{L})/u.test(text)) slots.add('length')
