@@ -97,7 +97,8 @@ const pointing =
 
 /** Reads what a part of a user's message lifts; undefined if it lifts nothing. */
 export function readRelease({ text, phrases, condition, isOnce }: Segment): Release | undefined {
-  const isCue = cue.test(text) || (isLasting(text) && !/(?<!\p{L})always|never(?!\p{L})/iu.test(text))
+  const isCue =
+    cue.test(text) || (isLasting(text) && !/(?<!\p{L})always|never(?!\p{L})/iu.test(text))
   if (!isCue || keeps.test(text) || condition !== undefined || isQuestion(text)) return undefined
   const slots = new Set(findTopics(text).map(({ topic }) => topic.slot))
   for (const [slot, words] of ruleWords) if (words.test(text)) slots.add(slot)

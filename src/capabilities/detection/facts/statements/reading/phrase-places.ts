@@ -15,7 +15,7 @@ const firstWord =
 const lastWord =
   '(?:(?:(?:very )?last|final|closing|concluding|terminal|ending) (?:words?|line|thing|sentence|phrase)|signature|sign-?off|closing|closer|footer|outro|schlussformel|schlusssatz|grußformel|formule (?:finale|de fin|de clôture|de politesse)|frase final|cierre|despedida|letzte[sr]? (?:wort|zeile|satz)|unterschrift|última (?:palabra|línea)|dernier mot|dernière (?:ligne|phrase))'
 const isWords =
-  '(?:,?:? (?:is|be|being|must be|should be|shall be|has to be|ist|es|sea|est|soit|always|reads?|says?))*'
+  "(?:,?:?(?:['’]s(?= )| (?:gotta|has got to|had better|will) be)|,?:? (?:is|be|being|must be|should be|shall be|has to be|ist|es|sea|est|soit|always|reads?|says?))*"
 const putVerbs =
   '(?:put|place|write|add|append|tack|stick|set|insert|include|use|goes|comes|stands?|appears?|belongs|is|carries|bears|steht|stehen|kommt|schreib\\p{L}*|setz\\p{L}*|trägt|tragen|pon\\p{L}*|va|aparece|escrib\\p{L}*|mets|mettez|figure\\p{L}*|écri\\p{L}*)'
 const atStart =
@@ -36,7 +36,7 @@ const ofAnswers =
   '(?:every|each|all|any|your|the|our|its|my|jede\\p{L}*|chaque|cada|tod[ao]s?)(?!\\p{L})'
 const auxiliary = '(?:(?:must|should|shall|always|has to|needs to|is to|will) )*'
 const startAfter = new RegExp(
-  `^\\s*(?:as (?:the|your|its|their) (?:very )?(?:first|opening) (?:word|line|words)|${auxiliary}(?:\\p{L}+ )?(?:${atStart}|in front of|before anything)|(?:comes )?(?:first|up front)(?!\\p{L})|${auxiliary}(?:opens?|starts?|begins?|heads?|introduces?) ${ofAnswers}|is the (?:very )?(?:first|opening)(?!\\p{L})|(?:zu )?(?:beginn|anfang|anzufang|start|eröffn)\\p{L}*|am anfang|al (?:principio|inicio)|au début|开头|开始|起头|で(?:始|はじ)|から(?:始|はじ)|を(?:文頭|最初|先頭|冒頭))`,
+  `^\\s*(?:as (?:the|your|its|their) (?:very )?(?:first|opening) (?:word|line|words)|${auxiliary}(?:\\p{L}+ )?(?:${atStart}|in front of|before anything)|(?:comes )?(?:first|up front)(?!\\p{L})|${auxiliary}(?:opens?|starts?|begins?|heads?|introduces?) ${ofAnswers}|is the (?:very )?(?:first|opening)(?!\\p{L})|is how (?:every|each|all|your) (?:\\p{L}+ ){1,2}(?:starts?|begins?|opens?)|(?:zu )?(?:beginn|anfang|anzufang|start|eröffn)\\p{L}*|am anfang|al (?:principio|inicio)|au début|开头|开始|起头|で(?:始|はじ)|から(?:始|はじ)|を(?:文頭|最初|先頭|冒頭))`,
   'iu',
 )
 const endBefore = new RegExp(
@@ -44,7 +44,7 @@ const endBefore = new RegExp(
   'iu',
 )
 const endAfter = new RegExp(
-  `^\\s*(?:as (?:the|your|its|their|a) (?:very )?(?:last|final|closing) (?:word|line|words|sentence|thing)|${auxiliary}(?:\\p{L}+ )?${atEnd}|(?:on|in|as) the (?:very )?(?:last|final) (?:line|word)|(?:comes )?last(?!\\p{L})|${auxiliary}(?:closes?|ends?|concludes?|finishes) ${ofAnswers}|is the (?:very )?(?:last|final|closing)(?!\\p{L})|(?:under(?:neath)?|below|beneath) (?:each|every|all|any|your|it|them|the)|unter (?:jede|alle)|bajo (?:cada|tod)|sous (?:chaque|tous)|as (?:the|a|your) (?:signature|sign-?off)|(?:zu )?(?:enden?|endet|beende[nt]|abschließen|schließ(?:en|t)|unterschreiben|aufhören)(?!\\p{L})|结尾|结束|收尾|作结|で(?:終|締|結|おわ)|を(?:最後|末尾|文末))`,
+  `^\\s*(?:as (?:the|your|its|their|a) (?:very )?(?:last|final|closing) (?:word|line|words|sentence|thing)|${auxiliary}(?:\\p{L}+ )?${atEnd}|(?:on|in|as) the (?:very )?(?:last|final) (?:line|word)|(?:comes )?last(?!\\p{L})|${auxiliary}(?:closes?|ends?|concludes?|finishes) ${ofAnswers}|is the (?:very )?(?:last|final|closing)(?!\\p{L})|is how (?:every|each|all|your) (?:\\p{L}+ ){1,2}(?:ends?|closes?|finish(?:es)?)|when(?:ever)? you(?:'re| are) (?:done|finished)|(?:under(?:neath)?|below|beneath) (?:each|every|all|any|your|it|them|the)|unter (?:jede|alle)|bajo (?:cada|tod)|sous (?:chaque|tous)|as (?:the|a|your) (?:signature|sign-?off)|(?:zu )?(?:enden?|endet|beende[nt]|abschließen|schließ(?:en|t)|unterschreiben|aufhören)(?!\\p{L})|结尾|结束|收尾|作结|で(?:終|締|結|おわ)|を(?:最後|末尾|文末))`,
   'iu',
 )
 

@@ -1,4 +1,5 @@
 import type { Statement } from '../../../contract.ts'
+import { findBanBehind } from '../sentence/pointing.ts'
 import { isDoubleNegative, isNegative, polarityOf } from '../sentence/polarity.ts'
 import type { Segment } from '../sentence/segments.ts'
 import { type Range, rangeText } from '../vocabulary/amounts.ts'
@@ -10,8 +11,14 @@ import { countOf } from './read-times.ts'
 /** Reads words that answers must have, start with, end with, or not have. */
 export function readWords(segment: Segment): Statement[] {
   return groupsOf(segment).flatMap((group) =>
-    segment.isAskedAt(group.start) ? statementsOf(segment, group) : [],
+    isAskedOf(segment, group) ? statementsOf(segment, group) : [],
   )
+}
+
+/** "I can't stand ⟦0⟧, don't use it": the words that forbid are asked for. */
+function isAskedOf({ text, isAskedAt }: Segment, { start, right }: Group): boolean {
+  const ban = findBanBehind(text, text.length - right.length)
+  return isAskedAt(start) || (ban !== undefined && isAskedAt(ban))
 }
 
 const nounBefore = new RegExp(`(?<!\\p{L})${wordNoun}[\\s:,(]*$`, 'iu')

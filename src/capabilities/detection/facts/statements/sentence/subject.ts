@@ -182,7 +182,7 @@ const complement =
   /^.*(?<!\p{L})(?:insist|demand|require|ask|decide|decree|agree|rule|want|request|order|prefer|note|remember|ensure|sure|care|it|important|essential|vital|mandatory|imperative|necessary|means)\p{L}* that (?=\p{L})/iu
 /** "Every translation you supply". */
 const isYours =
-  /(?<!\p{L})(?:you|u|thou) (?:ever )?(?:write|give|make|supply|send|produce|offer|provide|post|output|deliver|return|generate|utter|compose|say|submit)\s*$/iu
+  /(?<!\p{L})(?:you|u|thou) (?:ever )?(?:write|give|make|supply|send|produce|offer|provide|post|output|deliver|return|generate|utter|compose|say|submit)(?: now| here| from now on)?\s*$/iu
 /** "My answer to the landlord", "everything I type". */
 const ofUser =
   /^(?:\P{L}|and |but |so )*(?:(?:my|his|her|their) (?:\p{L}+ )?(?:answers?|repl(?:y|ies)|responses?|messages?|texts?)|(?:everything|anything|all|whatever|what) (?:that )?(?:i|we|he|she|they) (?:type|write|say|send|print))(?!\p{L})/iu

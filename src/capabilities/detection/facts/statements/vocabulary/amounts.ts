@@ -109,7 +109,7 @@ const before: readonly (readonly [
 ]
 
 const limitNoun =
-  '(?:(?:absolute |hard |upper |outer |strict |very )*(?:ceiling|limit|max(?:imum)?|cap|most|bound|upper|top|end of it|border|heaven|roof))'
+  '(?:(?:absolute |house |hard |upper |outer |strict |very )*(?:ceiling|limit|max(?:imum)?|cap|most|bound|upper|top|end of it|border|heaven|roof))'
 const after: readonly (readonly [bound: 'max' | 'min' | 'exact' | 'about', words: string])[] = [
   [
     'max',

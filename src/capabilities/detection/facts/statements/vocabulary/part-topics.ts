@@ -15,7 +15,7 @@ export function isOfAPart(
   if (slot === 'table' && polarity === 'some') return compound.test(right)
   if (slot === 'letter') return ofListed.test(left)
   if (polarity !== 'none') return false
-  if (some !== undefined && insteadOf.test(left)) return true
+  if (some !== undefined && !slot.startsWith('sign:') && insteadOf.test(left)) return true
   if (slot === 'question') return atTheEnd.test(left)
   return (
     slot.startsWith('sign:') &&

@@ -90,7 +90,7 @@ export const topics: readonly Topic[] = [
     some: 'only',
     isRequest: true,
     words:
-      '(?<=only |just |nothing but |nothing except |nothing other than |pure |solely |purely )(?:the |a |in |with )?(?:raw |bare )?(?:\\p{L}+ )?code(?: blocks?)?(?! (?:reviews?|changes?|freezes?|base|quality|of conduct|words?))|code(?= only| and nothing else| alone)|(?:just|only) (?:the )?(?:code|command|query|sql|regex|script)|code-only|(?:one |a |single |in )*(?:fenced |raw )?code ?(?:block|box)s?(?:,? (?:and |with )?nothing (?:else|around|besides|more|before|after)[^.;]{0,12}| only| alone)|(?:(?:whole|entire|complete) (?:message|reply|answer|response|output)|reply|answer|output|response) (?:is|are|must be|consists? of|must consist of) (?:a |an |one |single |just )*(?:fenced )?code ?(?:block|box)|code and nothing (?:else|besides|but code)|solo (?:el )?código|nur (?:den )?code|(?:只|仅)(?:给|要|返回|输出)?代码|コードだけ',
+      '(?<=only |just |nothing but |nothing except |nothing other than |pure |solely |purely )(?:the |a |in |with )?(?:raw |bare )?(?:\\p{L}+ )?code(?: blocks?)?(?! (?:reviews?|changes?|freezes?|base|quality|of conduct|words?))|code(?= only| and nothing else| alone)|(?:just|only) (?:the )?(?:code|command|query|sql|regex|script)|code-only|(?:one |a |single |in )*(?:fenced |raw )?code ?(?:block|box)s?(?:,? (?:and |with )?nothing (?:else|around|besides|more|before|after)[^.;]{0,12}| only| alone)|(?:(?:whole|entire|complete) (?:message|reply|answer|response|output)|reply|answer|output|response) (?:is|are|must be|consists? of|must consist of) (?:a |an |one |single |just )*(?:fenced )?code(?: ?(?:block|box))?|code and nothing (?:else|besides|but code)|solo (?:el )?código|nur (?:den )?code|(?:只|仅)(?:给|要|返回|输出)?代码|コードだけ',
   },
   {
     slot: 'table',
@@ -107,7 +107,7 @@ export const topics: readonly Topic[] = [
   {
     slot: 'shape',
     some: 'csv',
-    words: 'csv|comma[- ]separated(?: values| lines| list)?',
+    words: 'csv(?: rows?| lines?| format| output)?|comma[- ]separated(?: values| lines| list)?',
   },
   {
     slot: 'shape',
@@ -126,7 +126,7 @@ export const topics: readonly Topic[] = [
     some: 'asked',
     none: 'none',
     words:
-      '(?:answer|reply to|respond to|meet) (?:a |my |any )?questions? with (?:a |another )?questions?|ask questions|ask(?:ing)? (?:me )?(?:things|stuff|something)(?: back)?|(?:follow[- ]?up |counter[- ]?|closing |rhetorical )?questions?|asked (?:anything|questions)|asking (?:me )?something|interrogatives?|(?:gegen|rück)fragen?|asking(?: me)?(?: any)?(?: \\p{L}+)? questions?|ask(?:ing)?(?: me)? anything(?: back)?|rückfragen?|fragen?|(?:re)?preguntas?|questions?|问题|反问|提问|質問',
+      '(?:answer|reply to|respond to|meet) (?:a |my |any )?questions? with (?:a |another )?questions?|ask questions|ask(?:ing)? (?:(?:me|us|them|the user|users|people) )?(?:things|stuff|something|anything)(?: back)?|ask back|ask(?=\\s*(?:[.,;!]|$))|(?:follow[- ]?up |counter[- ]?|closing |rhetorical )?questions?|asked (?:anything|questions)|asking (?:me )?something|interrogatives?|(?:gegen|rück)fragen?|asking(?: me)?(?: any)?(?: \\p{L}+)? questions?|ask(?:ing)?(?: me)? anything(?: back)?|rückfragen?|fragen?|(?:re)?preguntas?|questions?|问题|反问|提问|質問',
   },
   {
     slot: 'digits',
@@ -158,7 +158,7 @@ export const topics: readonly Topic[] = [
     some: 'upper',
     none: 'lower',
     words:
-      '(?:all )?(?:in )?upper[ -]?case(?: letters| only)?|(?:all |full |block )?(?:caps|capitals|capital letters)|(?:every|each) letter (?:\\p{L}+ ){0,3}capital|capitali[sz](?:ation|ed letters)|großbuchstaben|alles groß|großgeschrieben|mayúsculas?|majuscules?|大写(?:字母)?|大文字',
+      '(?:all )?(?:in )?upper[ -]?case(?: letters| only)?|(?:all |full |block )?(?:caps|capitals|capital letters)|block letters|(?:every|each) letter (?:\\p{L}+ ){0,3}capital|capitali[sz](?:ation|ed letters)|großbuchstaben|alles groß|großgeschrieben|mayúsculas?|majuscules?|大写(?:字母)?|大文字',
   },
   {
     slot: 'case',
