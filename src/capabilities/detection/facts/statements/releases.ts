@@ -14,6 +14,8 @@ export type Release = {
   isOnce: boolean
   slots: readonly string[]
   phrases: readonly string[]
+  /** A word of the rules that it lifts: "quit the pirate thing". */
+  about?: string
 }
 
 /** Phrases that lift a rule; each line is a family of wordings. */
@@ -95,6 +97,10 @@ const everything =
 const pointing =
   /(?<!\p{L})(?:stop|drop|forget|ignore|cancel|scrap|quit|lift|arrête|oublie|olvida|lass|vergiss)(?: with| about| de)? (?:that|it|this|ça|eso|das|es|now)(?!\p{L})/iu
 
+/** "Quit the pirate thing", "no more haiku mode". */
+const ofThing =
+  /(?<!\p{L})(?:quit|stop|drop|forget|end|enough (?:of|with)|no more|done with|lose) (?:with )?(?:the |this |that |your )?(\p{L}{3,}) (?:thing|voice|act|game|talk|style|mode|bit|stuff|business|routine|rule)(?!\p{L})/iu
+
 /** Reads what a part of a user's message lifts; undefined if it lifts nothing. */
 export function readRelease({ text, phrases, condition, isOnce }: Segment): Release | undefined {
   const isCue =
@@ -106,9 +112,10 @@ export function readRelease({ text, phrases, condition, isOnce }: Segment): Rele
   const quoted = phrasesIn(text, phrases).map((phrase) => phrase.toLowerCase())
   const isAll =
     slots.size === 0 && quoted.length === 0 && (everything.test(text) || pointing.test(text))
-  return isAll || slots.size > 0 || quoted.length > 0
-    ? { isAll, isOnce, slots: [...slots], phrases: [...quoted, text.toLowerCase()] }
-    : undefined
+  const about = ofThing.exec(text)?.[1]?.toLowerCase()
+  if (!isAll && slots.size === 0 && quoted.length === 0 && about === undefined) return undefined
+  const said = [...quoted, text.toLowerCase()]
+  return { isAll, isOnce, slots: [...slots], phrases: said, ...(about !== undefined && { about }) }
 }
 
 /** Tells whether a release lifts a rule. Facts are not lifted. */
@@ -116,6 +123,7 @@ export function lifts(release: Release, rule: Statement): boolean {
   if (rule.kind === 'fact' || rule.kind === 'tool') return false
   return (
     release.isAll ||
+    (release.about !== undefined && rule.quote.toLowerCase().includes(release.about)) ||
     slotsOf(rule).some((slot) => release.slots.includes(slot)) ||
     phrasesOf(rule).some((phrase) =>
       release.phrases.some((text) => findPhrase(text, phrase) !== -1),

@@ -57,7 +57,8 @@ function statementFrom(segment: Segment, hit: TopicHit, polarity: Polarity): Sta
   const statement = { kind: 'format' as const, holds, quote: sentence }
   const left = text.slice(0, hit.start)
   const right = text.slice(hit.end)
-  if (isOfAPart(hit.topic, polarity, { left, right })) return undefined
+  if (isOfAPart(hit.topic, polarity, { left, right }) || isAlone(segment, hit, polarity))
+    return undefined
   if (polarity === 'none' && (ofThing.test(right) || !isBareTopic(hit, left, right)))
     return undefined
   if (slot === 'letter') {
@@ -67,9 +68,6 @@ function statementFrom(segment: Segment, hit: TopicHit, polarity: Polarity): Sta
   }
   if ((slot === 'question' || slot === 'sign:?') && polarity === 'some')
     return endingFrom(statement, left, right)
-  const around = `${segment.head}${left}${right}`
-  if (polarity === 'some' && !/\p{L}/u.test(around) && thingSlots.has(`${slot} ${hit.topic.some}`))
-    return undefined
   const meant = polarity === 'unclear' ? presumed(segment, hit) : polarity
   const value = meant === 'unclear' ? undefined : formValueOf(segment, hit, meant)
   return value === undefined ? undefined : { ...statement, slot, value }
@@ -78,6 +76,17 @@ function statementFrom(segment: Segment, hit: TopicHit, polarity: Polarity): Sta
 /** "Get rid of the bullet points in this document". */
 const ofThing =
   /^ (?:in|from|on|of) (?:(?:an?|this|the|my|our|that|these|your) )?(?:\p{L}+ )?(?:documents?|files?|drafts?|slides?|reports?|books?|letters?|essays?|cvs?|contracts?|menus?|sheets?|spreadsheets?|photos?|websites?|meetings?|thesis|newsletters?|posters?|ads?|cards?|headlines?|speech|filings)(?!\p{L})/iu
+
+function isAlone(
+  { head, text }: Segment,
+  { topic, start, end }: TopicHit,
+  polarity: Polarity,
+): boolean {
+  const around = `${head}${text.slice(0, start)}${text.slice(end)}`
+  return (
+    polarity === 'some' && !/\p{L}/u.test(around) && thingSlots.has(`${topic.slot} ${topic.some}`)
+  )
+}
 
 /** Topics that say nothing when they stand alone, as in a list of what an app can show. */
 const thingSlots = new Set([

@@ -1,6 +1,6 @@
 import type { Statement } from '../../../contract.ts'
 import type { Segment } from '../sentence/segments.ts'
-import { findLanguageCode, languageSource } from '../vocabulary/language-names.ts'
+import { findLanguageCode, isLanguageCode, languageSource } from '../vocabulary/language-names.ts'
 
 const name = new RegExp(
   `(?<![\\p{Script=Latin}])(?:${languageSource})(?![\\p{Script=Latin}])`,
@@ -14,12 +14,16 @@ const asked = new RegExp(
   'iu',
 )
 const onlyBefore =
-  /(?<![\p{L}])(?:nur noch|(?:the )?(?:only )?language (?:of your \p{L}+ |you (?:write|speak|use|answer in|know) )?is|(?:language|sprache|langue|idioma|lang)\s?[:=]|yours (?:is|are|stays?)|only|just|nothing but|exclusively|nur|ausschließlich|solo|sólo|únicamente|solamente|uniquement|seulement|que|strictly|use|speak|verwende|utilise|usa)(?: in| en| auf)?\s(?:(?:simple|plain|in|en)\s)?$/iu
+  /(?<![\p{L}])(?:nur noch|anything (?:but|except)|(?:the )?(?:only )?language (?:of your \p{L}+ |you (?:write|speak|use|answer in|know) )?is|(?:language|sprache|langue|idioma|lang)\s?[:=]|yours (?:is|are|stays?)|only|just|nothing but|exclusively|nur|ausschließlich|solo|sólo|únicamente|solamente|uniquement|seulement|que|strictly|use|speak|verwende|utilise|usa)(?: in| en| auf)?\s(?:(?:simple|plain|in|en)\s)?$/iu
 const onlyAfter =
   /^[\s,]*(?:only|please|pls|from (?:now|here|this|you|your)|exclusively|instead|throughout|all the way|from your side|for (?:the rest|everything|all)|nur|bitte|solamente|uniquement|por favor|svp|à partir|a partir|dorénavant|désormais|de ahora|ab (?:jetzt|sofort))/iu
 
 /** Reads the language of answers: "always answer in French", "用中文回答", "nur Deutsch". */
 export function readLanguages(segment: Segment): Statement[] {
+  const { head, holds, sentence, text } = segment
+  const code = /^([a-z]{2})(?:-[a-z]{2})?$/i.exec(text.trim())?.[1]?.toLowerCase()
+  if (code !== undefined && isLanguageCode(code) && ofLanguage.test(head))
+    return [{ kind: 'language', slot: 'language', value: code, holds, quote: sentence }]
   const found: Statement[] = []
   for (const match of segment.text.matchAll(name)) {
     const statement = segment.isAskedAt(match.index) ? statementFrom(segment, match) : undefined
@@ -29,6 +33,10 @@ export function readLanguages(segment: Segment): Statement[] {
   }
   return found
 }
+
+/** "Language: fr". */
+const ofLanguage =
+  /^(?:(?:answer|output|response|reply|chat)s?[ -]?)?(?:language|lang|locale|sprache|idioma|langue)\s*$/iu
 
 function statementFrom(
   { text, holds, sentence }: Segment,

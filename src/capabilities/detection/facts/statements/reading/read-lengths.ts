@@ -126,8 +126,7 @@ function statementFrom(segment: Segment, match: RegExpExecArray): Statement | un
   if (isCountedOtherwise(unit, count, text)) return undefined
   const low = article.test(least) ? undefined : (numberOf(least) ?? lowOfCjk(text, match))
   if (low !== undefined && low < count) return toStatement(segment, unit, { min: low, max: count })
-  const own = boundBeside(match.groups?.['more']) ?? boundOf(left, right)
-  const bound = own !== 'above' && isCapacity(segment, left) ? 'max' : own
+  const bound = boundBeside(match.groups?.['more']) ?? boundIn(segment, left, right)
   return isLimit(bound, { segment, match, left, right })
     ? toStatement(segment, unit, rangeOfBare({ bound, unit, count, segment }, match[0]))
     : undefined
@@ -146,6 +145,11 @@ function isLimit(bound: Bound, bare: Bare): boolean {
 /** "Our users don't read past three sentences", "the display only holds 60 words". */
 function isCapacity({ role }: Segment, left: string): boolean {
   return role === 'system' ? capacity.test(left) : ownCapacity.test(left)
+}
+
+function boundIn(segment: Segment, left: string, right: string): Bound {
+  const bound = boundOf(left, right)
+  return bound !== 'above' && isCapacity(segment, left) ? 'max' : bound
 }
 
 /** "I can only take in one sentence", "I lose the thread after sixty words". */

@@ -113,7 +113,7 @@ const happened =
   /^\p{L}+(?: \p{L}+)? (?:was|were|had been|have been|has been|got) (?:\p{L}+ly )?\p{L}+(?:ed|en|ne|wn|t)(?!\p{L})/iu
 /** "We never use bold in our books": a custom, if nothing asks for it. */
 const habit =
-  /(?:^|[,;:(] ?|(?<!\p{L})(?:and|but|because|since) )(?:we|i|people|most of us) (?:(?:always|never|usually|often|mostly|hardly|rarely|only) \p{L}+|(?:don't|do not) (?:use|write|put|do|add|have|print|read))(?: [\p{L}'-]+){0,3} $/iu
+  /(?:^|[,;:(] ?|(?<!\p{L})(?:and|but|because|since) )(?:we|i|people|most of us) (?:(?:always|never|usually|often|mostly|hardly|rarely|only) \p{L}+|(?:don't|do not) (?:use|write|put|do|add|have|print|read))(?: [\p{L}'-]+){0,3} $|(?<!\p{L})i (?:see|hear|know|write|type|count|speak)(?: [\p{L}'-]+){0,2} $/iu
 /** A request behind a story: "…, so please". */
 const requestBehind =
   /(?<!\p{L})(?:please|pls|so|from now on|always|bitte|por favor|desde ahora|désormais|stp|svp)(?!\p{L})/iu

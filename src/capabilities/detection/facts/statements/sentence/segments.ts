@@ -98,6 +98,7 @@ function spellSettings(text: string): string {
       /^[ \t]*<(avoid|never|(?:must|do|should)[_-]?not|don'?ts?|forbidden|banned|no)>[ \t]*$/gim,
       'Never:',
     )
+    .replace(/: *\[([^[\]\n]{1,200})\][ \t]*$/gm, ': $1')
     .replace(/: *["'](off|no|none|never|false|forbidden)["']/gi, ': $1')
     .replace(/^[ \t]*<\/[a-z][a-z_-]{2,30}>[ \t]*$/gim, '\n---\n')
     .replace(/^[ \t"'-]*[a-z]+(?:_[a-z]+)+["']?[ \t]*[:=].*$/gim, (line) =>
@@ -273,7 +274,7 @@ type Head = { isAsked: boolean; condition: string | undefined; text: string }
 /** Splits at colons, semicolons, dashes and "but"; a colon passes its head on to what follows. */
 function splitSegments(sentence: string): { text: string; closes: boolean }[] {
   const parts = sentence.split(
-    /(:(?=\s|$)|[：;；]|\s(?:->|=>|→)\s|(?<=^[^\d=]{1,40})\s=\s|\s[–—-]+\s|,? (?:but|aber|pero|mais) (?!only|also|sondern|no\b))/u,
+    /(:(?=\s|$)|[：;；]|\s(?:->|=>|→)\s|(?<=^[^\d=]{1,40})\s=\s|\s[–—-]+\s|(?<!nothing|anything|everything),? (?:but|aber|pero|mais) (?!only|also|sondern|no\b))/u,
   )
   const found: { text: string; closes: boolean }[] = []
   for (let at = 0; at < parts.length; at += 2) {

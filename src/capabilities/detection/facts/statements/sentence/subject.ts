@@ -16,8 +16,13 @@ export function subjectAt(text: string, start: number, products: Products): Subj
 /** Tells whether words before a position speak of others, whatever the subject of its clause. */
 function isOfOthers(left: string, products: Products): boolean {
   if (foreignWords.some((words) => words.test(left))) return true
-  return [ofRelative, ofVerb].some((words) => {
-    const noun = words.exec(left)?.[1]
+  return namesOther([ofRelative, ofVerb], left, products)
+}
+
+/** Tells whether the noun that one of the patterns finds means others. */
+function namesOther(patterns: readonly RegExp[], text: string, products: Products): boolean {
+  return patterns.some((pattern) => {
+    const noun = pattern.exec(text)?.[1]
     return noun !== undefined && subjectOf(noun, products) === 'other'
   })
 }
@@ -147,29 +152,29 @@ const foreignWords = [told, contained, embedded, predecessor, artefact, device]
 
 /** Returns whom words before a verb mean. */
 export function subjectOf(said: string, products: Products): Subject {
-  const place = fronted.exec(said)?.[1]
-  if (place !== undefined && subjectOf(place, products) === 'other') return 'other'
-  return subjectOfWords(said, products)
-}
-
-function subjectOfWords(said: string, products: Products): Subject {
-  if (ofUser.test(said)) return 'other'
-  const whole = ofWhole.exec(said)?.[1]
-  if (whole !== undefined && subjectOf(whole, products) === 'other') return 'other'
+  if (ofUser.test(said) || namesOther([fronted, ofWhole], said, products)) return 'other'
   if (/⟦\d+⟧/.test(said) || silent.test(said)) return 'none'
   if (isYours.test(said) || ofYou.test(said)) return 'own'
+  return subjectOfNoun(nounOf(said), products)
+}
+
+/** Returns the noun of a subject, in lower case: "replies" of "all replies to guests". */
+function nounOf(said: string): string {
   const bare = said.replace(complement, '').replace(lead, '').trim()
-  if (bare === '') return 'none'
   const [head = ''] = bare.split(
     /(?<!\p{L})(?:of|for|to|in|on|at|from|with|without|about|out|that|which|who|by|you|i|we|longer|shorter|over|under|von|für|de|du|des|del|para|pour|dans)(?!\p{L})/iu,
   )
-  const word =
+  return (
     head
       .trim()
       .split(/\s+/)
       .at(-1)
       ?.toLowerCase()
       .replace(/['’]s$/, '') ?? ''
+  )
+}
+
+function subjectOfNoun(word: string, products: Products): Subject {
   if (word === '') return 'none'
   if (word === 'it' || word === 'they') return products.size > 0 ? 'own' : 'other'
   if (products.has(`${foreign}${stemOf(word)}`)) return 'other'
@@ -203,7 +208,7 @@ const lead =
 
 /** Words for the assistant, its answers, their parts and their form. */
 const own =
-  /^(?:you|u|your|yours|this|that|these|those|there|all|each|every|both|any|none|nothing|everything|anything|whatever|one|ones|du|sie|tu|vous|usted|vos|answers?|repl(?:y|ies)|responses?|messages?|msgs?|texts?|outputs?|turns?|corrections?|completions?|contributions?|interventions?|utterances?|statements?|remarks?|deliverables?|hereof|thou|ye|thine|thee|wording|language|languages|tone|style|formats?|formatting|length|lengths|size|limit|limits|maximum|minimum|max|min|count|cap|ceiling|number|total|rule|rules|words?|sentences?|phrases?|terms?|names?|expressions?|characters?|letters?|lines?|paragraphs?|bullets?|points?|items?|lists?|headings?|headers?|links?|urls?|tables?|code|markdown|html|json|emojis?|emoticons?|digits?|numbers?|figures?|bold|italics?|caps|capitals?|case|lowercase|uppercase|punctuation|marks?|commas?|dots?|dashes?|hyphens?|quotes?|questions?|exclamations?|signs?|symbols?|greeting|greetings|opening|openings|ending|endings|signature|sign-?off|beginning|start|end|conversation|chat|session|talk|writing|prose|english|german|french|spanish|content|contractions?|antwort(?:en)?|nachricht(?:en)?|texte?n?|ausgaben?|auskunft|auskünfte|beitrag|beiträge|rückmeldung(?:en)?|äußerung(?:en)?|formatierung(?:en)?|respuestas?|mensajes?|textos?|contestaci(?:ón|ones)|intervenci(?:ón|ones)|salidas?|réponses?|interventions?|textes?|sätze?|wörter|palabras|frases|mots|phrases|word|line|sentence|part|parts|section|sections|verbosity|brevity|version|result|things|entirety|entire|whole)$/i
+  /^(?:you|u|your|yours|this|that|these|those|there|all|each|every|both|any|none|nothing|everything|anything|whatever|one|ones|du|sie|tu|vous|usted|vos|answers?|repl(?:y|ies)|responses?|messages?|msgs?|texts?|outputs?|turns?|corrections?|completions?|contributions?|interventions?|utterances?|statements?|remarks?|deliverables?|hereof|thou|ye|thine|thee|wording|language|languages|tone|style|formats?|formatting|length|lengths|size|limit|limits|maximum|minimum|max|min|count|cap|ceiling|number|total|rule|rules|words?|sentences?|phrases?|terms?|names?|expressions?|characters?|letters?|lines?|paragraphs?|bullets?|points?|items?|lists?|headings?|headers?|links?|urls?|tables?|code|markdown|html|json|emojis?|emoticons?|digits?|numbers?|figures?|bold|italics?|caps|capitals?|case|lowercase|uppercase|punctuation|marks?|commas?|dots?|dashes?|hyphens?|quotes?|questions?|exclamations?|signs?|symbols?|greeting|greetings|opening|openings|ending|endings|signature|sign-?off|beginning|start|end|conversation|chat|session|talk|writing|prose|english|german|french|spanish|content|contractions?|antwort(?:en)?|nachricht(?:en)?|texte?n?|ausgaben?|auskunft|auskünfte|beitrag|beiträge|rückmeldung(?:en)?|äußerung(?:en)?|formatierung(?:en)?|respuestas?|mensajes?|textos?|contestaci(?:ón|ones)|intervenci(?:ón|ones)|salidas?|réponses?|interventions?|textes?|sätze?|wörter|palabras|frases|mots|phrases|word|line|sentence|part|parts|section|sections|verbosity|brevity|version|result|things?|entirety|entire|whole)$/i
 
 /**
  * Returns the words of a message that name what the assistant writes, and its name. Only a system

@@ -33,6 +33,11 @@ export function findLanguageCode(name: string): string | undefined {
   return codes.get(name.toLowerCase())
 }
 
+/** Tells whether two letters are the code of a recognisable language. */
+export function isLanguageCode(code: string): boolean {
+  return names.some(([one]) => one === code)
+}
+
 /** Source of a regular expression for all names. */
 export const languageSource = [...codes.keys()]
   .sort((one, other) => other.length - one.length)

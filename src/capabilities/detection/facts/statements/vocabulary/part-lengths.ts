@@ -12,7 +12,7 @@ export function isOfAPart(left: string, right: string): boolean {
     ) ||
     (/^\s*(?:each|apiece)(?! (?:time|answer|reply|response|message)|,? always)/i.test(right) &&
       ofMany.test(left)) ||
-    (/(?:^|[,;(] ?)each(?: one| of (?:them|these|which))?(?: \p{L}+){0,3} ?$/iu.test(
+    (/(?:^|[,;(] ?)each(?! (?:answers?|reply|response|message|post|text|turn|time))(?: one| of (?:them|these|which))?(?: \p{L}+){0,3} ?$/iu.test(
       left.slice(-60),
     ) &&
       ofMany.test(left)) ||
