@@ -97,7 +97,7 @@ const everything =
 const pointing =
   /(?<!\p{L})(?:stop|drop|forget|ignore|cancel|scrap|quit|lift|arrête|oublie|olvida|lass|vergiss)(?: with| about| de)? (?:that|it|this|ça|eso|das|es|now)(?!\p{L})/iu
 
-/** "Quit the pirate thing", "no more haiku mode". */
+/** "Quit the pirate thing", "end the haiku mode". */
 const ofThing =
   /(?<!\p{L})(?:quit|stop|drop|forget|end|enough (?:of|with)|no more|done with|lose) (?:with )?(?:the |this |that |your )?(\p{L}{3,}) (?:thing|voice|act|game|talk|style|mode|bit|stuff|business|routine|rule)(?!\p{L})/iu
 

@@ -88,7 +88,7 @@ function isAlone(
   )
 }
 
-/** Topics that say nothing when they stand alone, as in a list of what an app can show. */
+/** Topics that say nothing when they are alone, as in a list of what an app can show. */
 const thingSlots = new Set([
   'emoji some',
   'table table',

@@ -15,7 +15,7 @@ export function readWords(segment: Segment): Statement[] {
   )
 }
 
-/** "I can't stand ⟦0⟧, don't use it": the words that forbid are asked for. */
+/** "I hate ⟦0⟧, don't use it": the words that forbid are asked for. */
 function isAskedOf({ text, isAskedAt }: Segment, { start, right }: Group): boolean {
   const ban = findBanBehind(text, text.length - right.length)
   return isAskedAt(start) || (ban !== undefined && isAskedAt(ban))

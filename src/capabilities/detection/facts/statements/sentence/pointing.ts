@@ -7,7 +7,7 @@ const ofWriting =
 /** Words that forbid by a pronoun what was named before them; each line is a family. */
 const pointing: readonly string[] = [
   `(?:(?:answers|replies|messages|you) (?:contain|have|use|carry|include) none(?!\\p{L})|(?:don't|didn't|did not|do not|dont|never|no longer|stop|quit|avoid|refrain from|better not)(?: (?:ever|even|bother|you|to|me|go))*(?: ${ofWriting}){1,2} ${pronoun}${end})`,
-  `(?:avoid|skip|drop|ditch|lose|scrap|omit|ban|cut|delete|remove|kill|forget|spare me|leave out|keep out|cut out|do without|go without|write without|work without|answer without|manage without|stay away from|steer clear of|keep away from|no more of|none of|enough of) (?:all of )?${pronoun}${end}`,
+  `(?:avoid|skip|drop|ditch|lose|scrap|omit|ban|cut|delete|remove|kill|forget|spare me|leave out|keep out|cut out|do without|go without|write without|work without|answer without|manage without|stay away from|steer clear of|keep away from|no[ ]more of|none of|enough of) (?:all of )?${pronoun}${end}`,
   '(?:leave|keep|turn|switch|cut|take|rule|strip|edit) (?:(?:all of )?(?:them|it|those|that)|any) (?:all )?(?:out|away|off|aside|to yourself)',
   "(?:have|has|need|needs|'ve got|must|ought)(?: got)?(?: to)? (?:go|stop|disappear|vanish|end)(?=\\s*(?:[.,;!]|$)| from| now| please)",
   `(?:use |want |send |need |with )?(?:none|not (?:a single |even )?one|never again|not any ?more|no[ ]more of (?:them|that|those|it)|not (?:here|in your (?:answers|replies|messages)|with me|to me))${end}`,
@@ -16,10 +16,10 @@ const pointing: readonly string[] = [
   "(?:évite|évitez|supprime|supprimez|oublie|oubliez|laisse|laissez)-(?:les|la|le)(?!\\p{L})|(?:ne |n')?(?:les|en|l') ?\\p{L}+ (?:pas|jamais|plus)(?!\\p{L})|plus jamais(?!\\p{L})|sans (?:ça|cela)(?!\\p{L})",
   'evíta(?:l[oa]s?)(?!\\p{L})|quíta(?:l[oa]s?)(?!\\p{L})|no l[oa]s? (?:uses|use|pongas|ponga|quiero)(?!\\p{L})|sin ell[oa]s(?!\\p{L})|nunca más(?!\\p{L})',
 ]
-/** A person before such words tells what somebody does: "we never use them". */
-const ofSomebody =
+/** A person before such words tells what is usual: "we never use them". */
+const ofPeople =
   '(?<!(?<!\\p{L})(?:i|we|they|he|she|who|people|that|which|users?|customers?|clients?|guests?) )'
-const behind = new RegExp(`(?<!\\p{L})${ofSomebody}(?:${pointing.join('|')})`, 'iu')
+const behind = new RegExp(`(?<!\\p{L})${ofPeople}(?:${pointing.join('|')})`, 'iu')
 const lead = '(?:(?:so|and|please|pls|but|just|ok|okay|also|then|now|i said|again)[ ,]+)*'
 const atStart = new RegExp(`^${lead}(?:${pointing.join('|')})`, 'iu')
 

@@ -13,7 +13,7 @@ export function subjectAt(text: string, start: number, products: Products): Subj
   return isOfOthers(left, products) ? 'other' : subjectOfClauses(text, start, products)
 }
 
-/** Tells whether words before a position speak of others, whatever the subject of its clause. */
+/** Tells whether words before a position speak of others, with any subject of its clause. */
 function isOfOthers(left: string, products: Products): boolean {
   if (foreignWords.some((words) => words.test(left))) return true
   return namesOther([ofRelative, ofVerb], left, products)
