@@ -61,6 +61,11 @@ test('a rule for one answer ends with it', () => {
   ])
 })
 
+test('another language replaces the one of before', () => {
+  const rule = 'Speak to me in French please.'
+  expect(heldAfter('You help.', rule, 'German from you from now on.')).toEqual(['language=de'])
+})
+
 test('the user lifts a rule', () => {
   expect(heldAfter('Do not use emojis.', 'You can use emojis again.')).toEqual([])
 })
@@ -76,6 +81,9 @@ test.each([
   ['No bold and no bullets in this chat.', 'formatting is fine again'],
   ['Only numbered steps until the desk is built.', 'Desk is built!! Thank you.'],
   ['Only numbered steps until the oak desk is built and painted.', 'The paint looks good!'],
+  ['Max 20 words per answer until I say "uncle".', 'ok uncle. tell me all'],
+  ['Until we finish slide 3, each reply has max 15 words.', 'Slide 3 is ready.'],
+  ['Talk like a pirate and end on "Yarr" every time.', 'They called me, quit the pirate thing.'],
   ['Ab jetzt höchstens zwei Sätze.', 'Vergiss die Satzgrenze.'],
   ['从现在起每次回答不超过20个字。', '不用再限制字数了。'],
 ])('lifts %s by %s', (rule, change) => {

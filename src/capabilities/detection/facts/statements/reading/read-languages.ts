@@ -94,6 +94,7 @@ function isLatinRule(left: string, right: string, holds: 'always' | 'turn'): boo
     )
   )
     return false
+  if (/(?<!\p{L})(?:mejor|better|rather|lieber|plutôt) (?:en|in|auf) $/iu.test(left)) return false
   if (ofOthers.test(left) || ofProducts.test(left) || withOthers.test(right)) return false
   if (asked.test(left) || onlyBefore.test(left)) return true
   const isStart =

@@ -189,11 +189,13 @@ function isHeadOf({ head }: Segment, before: string): boolean {
   return before.trim() === '' || /(?:not|never|don't|avoid)\W*$/i.test(head)
 }
 
-/** A bare count of many words or characters is a wish for about that length. */
+/** A bare count of many words or characters is a wish for about that length, and no least length. */
 function rangeOfBare({ bound, unit, count, segment }: BareCount, said: string): Range {
   const isRough = count >= 30 || /-/.test(said)
   if (bound === 'bare' && isRough && (unit === 'words' || unit === 'characters'))
-    return rangeOf(segment.role === 'user' && segment.holds === 'always' ? 'max' : 'about', count)
+    return {
+      max: segment.role === 'user' && segment.holds === 'always' ? count : Math.ceil(count * 1.3),
+    }
   // "In one word" asks for nothing longer.
   if (count === 1 && unit === 'words' && (bound === 'bare' || bound === 'exact')) return { max: 1 }
   if (bound === 'bare' && brevity.test(segment.head)) return { max: count }
@@ -252,7 +254,7 @@ function isBareLimit({ segment, left, right, match }: Bare): boolean {
 }
 
 const bareBefore =
-  /(?:^|[\s,(])(?:in|with|using|en|mit|avec|con|auf|into|as|to)\s+(?:(?:just|only|about|a total of|total|nur|solo|sólo)\s+)?$|(?:用|以|写|每次|每次用|只用|请用|で)\s*$|^(?:これからは|今後は|必ず|毎回)+\s*$/iu
+  /(?<!\p{L})(?:now it(?:'s| is)|it(?:'s| is) now) $|(?:^|[\s,(])(?:in|with|using|en|mit|avec|con|auf|into|as|to)\s+(?:(?:just|only|about|a total of|total|nur|solo|sólo)\s+)?$|(?:用|以|写|每次|每次用|只用|请用|で)\s*$|^(?:これからは|今後は|必ず|毎回)+\s*$/iu
 const perAnswer =
   /^\s?(?:(?:per|each|every|an?|por|par|pro|für jede|in (?:each|every|all)|for (?:each|every|all))\s(?:answers?|reply|response|message|msg|post|time|turn|text|respuesta|mensaje|réponse|message|antwort|nachricht)|at a time|回答|回复|作答|だけ|のみ|ずつ|に(?:変更|して|減ら|増や|戻|まとめ|収め)|で(?:答|返|お願|書|説明|回答)|の(?:回答|返事))/iu
 const wholeAnswers =

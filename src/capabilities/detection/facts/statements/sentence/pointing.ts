@@ -12,7 +12,7 @@ const pointing: readonly string[] = [
   "(?:have|has|need|needs|'ve got|must|ought)(?: got)?(?: to)? (?:go|stop|disappear|vanish|end)(?=\\s*(?:[.,;!]|$)| from| now| please)",
   `(?:use |want |send |need |with )?(?:none|not (?:a single |even )?one|never again|not any ?more|no[ ]more of (?:them|that|those|it)|not (?:here|in your (?:answers|replies|messages)|with me|to me))${end}`,
   "(?:just |so )?(?:please )?(?:don't|dont|do not|never)(?=\\s*(?:[.,;!]|$))",
-  '(?:lass|lassen sie)(?: sie| es| das| die)+(?: bitte| ganz)? weg|verzichte(?:n sie)?(?: bitte| ganz)? darauf|(?:ver)?meide(?:n sie)? (?:sie|das|es|die)|(?:bitte )?(?:nie|nicht) (?:mehr|wieder)(?!\\p{L})|weg damit',
+  '(?:lass|lassen sie)(?: sie| es| das| die)+(?: bitte| ganz)? weg|verzichte(?:n sie)?(?: bitte| ganz)? darauf|(?:ver)?meide(?:n sie)? (?:sie|das|es|die)|(?:bitte )?(?:nie|nicht) (?:mehr|wieder)(?!\\p{L})|weg damit|(?:stell|verwend|benutz|schreib|mach|nutz)\\p{L}*(?: \\p{L}+){0,5} keine? (?:mehr|davon)(?!\\p{L})',
   "(?:évite|évitez|supprime|supprimez|oublie|oubliez|laisse|laissez)-(?:les|la|le)(?!\\p{L})|(?:ne |n')?(?:les|en|l') ?\\p{L}+ (?:pas|jamais|plus)(?!\\p{L})|plus jamais(?!\\p{L})|sans (?:ça|cela)(?!\\p{L})",
   'evíta(?:l[oa]s?)(?!\\p{L})|quíta(?:l[oa]s?)(?!\\p{L})|no l[oa]s? (?:uses|use|pongas|ponga|quiero)(?!\\p{L})|sin ell[oa]s(?!\\p{L})|nunca más(?!\\p{L})',
 ]

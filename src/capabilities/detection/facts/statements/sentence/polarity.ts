@@ -40,7 +40,7 @@ const takenOutRight =
   /^(?: (?!and\b|or\b)\p{L}+){0,2} (?:out|off|away|aside|to yourself)(?! of)(?!\p{L})/iu
 
 const asksBefore =
-  /(?:(?<![\p{L}])(?:as(?: an?| the)?|in|into|use|using|with|only|just|always|give|write|formatted?|make (?:it|them|everything)|put|include|add|reply|answer|respond|return|output|want|need|prefer|like|be|is|are|to|contain|have|has|carry|end|close|finish|of|be|at least one|one|nothing but|solely|exclusively|all|insert|show|create|build|throw|drop|pop|slip|immer|nur|mit|als|verwende|benutze|nutze|auf|en|con|usa|siempre|una|toujours|avec|utilise|sous forme de|every|each|stick to|switch to|change (?:it )?to|set to|everything|on|but)(?:[ -](?!not\b|no\b)\p{L}+){0,4}|(?:用|以|使用|加|带|包含|写成|都是|有))[\s:('"]*$/iu
+  /(?:(?<![\p{L}])(?:as(?: an?| the)?|in|into|use|using|with|only|just|always|give|write|formatted?|make (?:it|them|everything)|put|include|add|reply|answer|respond|return|output|want|need|prefer|like|be|is|are|to|contains?|have|has|uses|includes?|carry|end|close|finish|of|be|at least one|one|nothing but|solely|exclusively|all|insert|show|create|build|throw|drop|pop|slip|immer|nur|mit|als|verwende|benutze|nutze|auf|en|con|usa|siempre|una|toujours|avec|utilise|sous forme de|every|each|stick to|switch to|change (?:it )?to|set to|everything|on|but)(?:[ -](?!not\b|no\b)\p{L}+){0,4}|(?:用|以|使用|加|带|包含|写成|都是|有))[\s:('"]*$/iu
 const asksAfter =
   /^\s*(?:only|please|pls|plz|from now|instead|answers?|replies|in (?:every|each|all|your)|for (?:every|each|all)|always|throughout|per|format|(?:で|を使って|を入れて|を付けて|形式で)|bitte|nur|solamente|uniquement|or nothing|until|so|because|since|[,.]|$|of\b|with\b|for\b)/iu
 

@@ -30,7 +30,7 @@ const lastingWords: readonly string[] = [
   'as long as we|while we (?:talk|chat|speak|work|write)|from start to finish|from (?:the )?(?:first|beginning) to (?:the )?(?:last|end)|from the outset',
   "when(?:ever)? (?:you(?:'re| are)? )?(?:answer|repl|respond|writ|speak|talk)\\w*|each time|every time|each one(?!\\p{L})|at a time|in all (?:the |of the )?(?:versions|drafts)|with me(?!\\p{L})|remaining questions",
   'until (?:further notice|i (?:say|tell)|tol[d]|we|the end|otherwise|you hear)|unless i (?:say|ask|tell)|till i (?:say|tell)',
-  "from your vocabulary|(?:could|can) (?:we|you) (?:please )?(?:lose|drop|ditch|cut out|cut|quit) (?:the|all|your|those|these)|i(?:'ll)? (?:always|never)|(?:house|one more|another|new|my) rule|standing (?:rule|order|instruction)|general rule|as a rule|stop \\p{L}+ing|no[ ]more(?! than)|by default|default setting",
+  "now it(?:'s| is)|it(?:'s| is) now|from your vocabulary|(?:could|can) (?:we|you) (?:please )?(?:lose|drop|ditch|cut out|cut|quit) (?:the|all|your|those|these)|i(?:'ll)? (?:always|never)|(?:house|one more|another|new|my) rule|standing (?:rule|order|instruction)|general rule|as a rule|stop \\p{L}+ing|no[ ]more(?! than)|by default|default setting",
   // German
   'immer|stets|nie(?:mals)?|ab (?:jetzt|sofort|heute|nun|hier)|von (?:nun|jetzt) an|künftig|zukünftig|in zukunft|dauerhaft|durchgehend|durchweg|grundsätzlich|weiterhin|bis auf weiteres|jedes ?mal|ausnahmslos|ohne ausnahme|fortan|nunmehr|hinfort|weiteren ausführungen',
   '(?:jede[rnms]?|pro|alle[nr]?|sämtliche[nr]?|deine[nr]?|eure[nr]?|ihre[nr]?|keine[rmn]? (?:weitere[nmr]?|deiner))(?: \\p{L}+){0,2} (?:antwort(?:en)?|nachricht(?:en)?|texte?n?|e?-?mails?|rückmeldung(?:en)?|auskunft|auskünfte|ausgaben?|beitrag|beiträge)',
@@ -146,7 +146,7 @@ const byLength = (one: string, other: string) => other.length - one.length
 const untilWords =
   /(?<!\p{L})(?:until|till|til|as long as|while|bis|solange|hasta que|mientras|jusqu'à ce que?|tant que)\s([^,.;:!?()]{3,80})/iu
 const indefinite =
-  /^(?!we(?:'re| are) (?:on|at|in|doing|still)(?! (?:here|this chat)))(?:further notice|i (?:say|tell|ask|write)|tol[d]|otherwise|we(?:'re| are)? (?:done|finish|talk|chat|speak|work|write|are talking)|the end|you hear|auf weiteres|ich|wir|yo |te |je |nous |on |nuevo|nouvel|we)/i
+  /^(?!we(?:'re| are) (?:on|at|in|doing|still)(?! (?:here|this chat)))(?:further notice|i (?:say|tell|ask|write)|tol[d]|otherwise|we(?:'re| are)? (?:(?:done|finish(?:ed)?)(?=\s*$| (?:here|this|talking|with this))|talk|chat|speak|work|write|are talking)|the end|you hear|auf weiteres|ich|wir|yo |te |je |nous |on |nuevo|nouvel|we(?: (?:stop|say|part|end|close|quit|change|agree|decide|meet)|\s*$))/i
 const emptyWords = new Set(
   'the and that this have has had are was were been its you your our his her their for with from will ist sind hat der die das ein eine que los las les des est fini over done'.split(
     ' ',

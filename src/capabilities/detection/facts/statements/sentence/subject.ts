@@ -158,9 +158,12 @@ export function subjectOf(said: string, products: Products): Subject {
   return subjectOfNoun(nounOf(said), products)
 }
 
+/** "A reply never", before "has". */
+const adverb = / (?:never|always|only|also|hardly|ever)\s*$/iu
+
 /** Returns the noun of a subject, in lower case: "replies" of "all replies to guests". */
 function nounOf(said: string): string {
-  const bare = said.replace(complement, '').replace(lead, '').trim()
+  const bare = said.replace(complement, '').replace(lead, '').replace(adverb, '').trim()
   const [head = ''] = bare.split(
     /(?<!\p{L})(?:of|for|to|in|on|at|from|with|without|about|out|that|which|who|by|you|i|we|longer|shorter|over|under|von|für|de|du|des|del|para|pour|dans)(?!\p{L})/iu,
   )

@@ -92,7 +92,7 @@ const before: readonly (readonly [
   ],
   [
     'above',
-    "more than|over|above|beyond|past|longer than|greater than|larger than|bigger than|exceed(?:s|eth|ed|ing)?|pass(?:es|ing)?|surpass(?:es|ing)?|au-delà d(?:e |')|más allá de|jenseits von|mehr als|länger als|über|hinaus über|überschreit\\p{L}*|übersteig\\p{L}*|más (?:de|largas? que)|super(?:ar|es?|en|a|an)(?: l[oa]s)?|exced\\p{L}+(?: (?:de )?(?:l[oa]s)?)?|pas(?:ar|es?|en) de(?: l[oa]s)?|rebas\\p{L}+(?: l[oa]s)?|plus d(?:e |')|dépass\\p{L}+(?: (?:pas|jamais|plus))?(?: les)?|excéd\\p{L}+(?: (?:pas|jamais|plus))?(?: les)?|多于|超过",
+    "more than|over|above|beyond|past|longer than|greater than|larger than|bigger than|exceed(?:s|eth|ed|ing)?|pass(?:es|ing)?|surpass(?:es|ing)?|au-delà d(?:e |')|más allá de|jenseits von|mehr als|länger als|über|hinaus über|überschreit\\p{L}*|übersteig\\p{L}*|más (?:de|largas? que)|super(?:ar|es?|en|a|an)(?: l[oa]s)?|exced\\p{L}+(?: (?:de )?(?:l[oa]s)?)?|pas(?:ar|es?|en|an?) de(?: l[oa]s)?|rebas\\p{L}+(?: l[oa]s)?|plus d(?:e |')|dépass\\p{L}+(?: (?:pas|jamais|plus))?(?: les)?|excéd\\p{L}+(?: (?:pas|jamais|plus))?(?: les)?|多于|超过",
   ],
   [
     'min',
