@@ -71,7 +71,7 @@ const instructions: readonly string[] = [
   '| the same 299, after (blind) | 129 | **0.654** | **0.527** |',
   '| the same 299, after, findings of medium severity only | 129 | 0.809 | 0.426 |',
   '| 152 of a fifth and a sixth writer, before anybody looked at them (2026-11-30) | 62 | 0.707 | 0.661 |',
-  '| 80 of the 152, mended on the other 72 only | 38 | 0.828 | 0.632 |',
+  '| 80 of the 152, mended on the other 72 and on the sums of the 80, not on their texts | 38 | 0.828 | 0.632 |',
   '| the same 80, findings of medium severity only | 38 | 0.840 | 0.553 |',
   '| the same 80, mended on | 38 | 1.000 | 0.711 |',
   '| 270 requests of IFEval with answers of a model, before anybody looked at them (2026-11-29) | 107 | 0.719 | 0.383 |',
