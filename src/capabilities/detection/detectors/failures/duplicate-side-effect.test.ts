@@ -52,6 +52,22 @@ describe('healthy twins', () => {
     expect(findingsOf(duplicateSideEffect, run('a standing ticket for E-77'))).toHaveLength(1)
   })
 
+  test('several were asked for some messages before', () => {
+    const buy = { name: 'buy_ticket', args: { event: 'E-77' } }
+    const run = (wish: string) =>
+      agentRun(`earlier ${wish}`)
+        .user(wish)
+        .assistant('Which row?')
+        .user('row 5')
+        .assistant('31 each. Buy?')
+        .user('yes')
+        .tool(buy, '{"ticket":"t-1"}')
+        .tool(buy, '{"ticket":"t-2"}')
+        .assistant('Here they are: t-1 and t-2.')
+    expect(findingsOf(duplicateSideEffect, run('two tickets for E-77'))).toEqual([])
+    expect(findingsOf(duplicateSideEffect, run('a ticket for E-77'))).toHaveLength(1)
+  })
+
   const none = (run: ReturnType<typeof agentRun>) =>
     expect(findingsOf(duplicateSideEffect, run)).toEqual([])
 

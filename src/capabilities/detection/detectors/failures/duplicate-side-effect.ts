@@ -90,8 +90,8 @@ const refusals: readonly RegExp[] = [
 const message_chars_max = 2_000
 
 /**
- * Tells whether the message that opened the turn asks for more than one. A short one (“yes”) agrees
- * to what the user had asked before.
+ * Tells whether the message that opened the turn, or the one before it, asks for more than one. A short one
+ * (“yes”, “row 5”) agrees to, or completes, what the user had asked before.
  */
 function wantsSeveral(run: TaskRun, turn: readonly Step[]): boolean {
   const call = turn[0]?.call ?? -1
@@ -105,7 +105,7 @@ function wantsSeveral(run: TaskRun, turn: readonly Step[]): boolean {
   )
   const isShort = (said.at(-1)?.text.length ?? 0) <= agreement_chars_max
   return said
-    .slice(isShort ? -2 : -1)
+    .slice(isShort ? -4 : -2)
     .some(({ text }) => several.test(text.slice(0, message_chars_max).toLowerCase()))
 }
 
