@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { backOff } from '../../kernel/back-off.ts'
 import type { ConsumeOptions, Delivery } from './contract.ts'
 import { QueueUnavailable } from './contract.ts'
-import { type QueueLogger, queueJitter, runBatch } from './run-batch.ts'
+import { type QueueLogger, queueJitter, runBatch, waitLeft } from './run-batch.ts'
 
 const rule = { base_ms: 100, max_ms: 2_000, jitter: queueJitter }
 const options: ConsumeOptions = {
@@ -109,4 +109,13 @@ test('the signal is aborted at once when the queue is closing', async () => {
     logger: loggerOf([]),
   })
   expect(aborted).toBe(true)
+})
+
+test.each([
+  ['just came', 5_000, 1_000],
+  ['waited for a consumer', 4_300, 300],
+  ['waited longer than a batch does', 1_000, 0],
+  ['has a clock that is ahead', 9_000, 1_000],
+])('a batch whose first message %s', (_what, first_ms, left_ms) => {
+  expect(waitLeft(1_000, first_ms, 5_000)).toBe(left_ms)
 })

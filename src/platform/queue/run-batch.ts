@@ -20,6 +20,14 @@ export function batchWaitOf({ batch_wait_ms }: Pick<ConsumeOptions, 'batch_wait_
   return typeof batch_wait_ms === 'number' ? batch_wait_ms : batch_wait_ms()
 }
 
+/**
+ * Returns how long a batch still waits for more messages: since its first one came to the queue, not since
+ * this process had time for it. The queue's clock may differ: it is never longer than the whole wait.
+ */
+export function waitLeft(batch_wait_ms: number, first_ms: number, now_ms: number): number {
+  return Math.max(0, batch_wait_ms - Math.max(0, now_ms - first_ms))
+}
+
 /** One batch for a handler. */
 export type BatchRun = {
   deliveries: readonly Delivery[]

@@ -2,11 +2,12 @@ import { AckPolicy, type JetStreamManager } from '@nats-io/jetstream'
 import { createInbox, type Msg, type NatsConnection, nanos } from '@nats-io/transport-node'
 import { sleep } from '../../../kernel/time.ts'
 import type { BatchHandler, ConsumeOptions, Consumer, Delivery } from '../contract.ts'
-import { batchWaitOf, type QueueLogger, runBatch } from '../run-batch.ts'
+import { batchWaitOf, type QueueLogger, runBatch, waitLeft } from '../run-batch.ts'
 import type { JetStreamConnection } from './jetstream-connection.ts'
 import {
   deliveryOf,
   giveBack,
+  publishedMs,
   type SettlePorts,
   type StreamDelivery,
   streamDelivery,
@@ -204,7 +205,10 @@ class JetStreamPull {
       bytes_max: bytes_max - this.#arrived.reduce((sum, { data }) => sum + data.length, 0),
     }
     if (this.#arrived.length > 0 && left.messages > 0 && left.bytes_max > 0) {
-      await sleep(batch_wait_ms, signal)
+      const now_ms = Date.now()
+      const [first] = this.#arrived
+      const first_ms = first === undefined ? now_ms : publishedMs(first, now_ms)
+      await sleep(waitLeft(batch_wait_ms, first_ms, now_ms), signal)
       await this.#ask({ ...left, wait_ms: 0, no_wait: true }, signal)
     }
     return this.#takeArrived()

@@ -27,6 +27,8 @@ export type StreamDelivery = {
   subject: string
   attempt: number
   stream_seq: number
+  /** Milliseconds since 1970, by the clock of the server. */
+  published_ms: number
 }
 
 /** Parses a message of the stream. Returns undefined for any other message. */
@@ -87,14 +89,26 @@ function messageIdOf({ headers }: Msg): string {
 }
 
 /**
- * Parses the numbers in a reply subject, `$JS.ACK.<stream>.<consumer>.<deliveries>.<stream seq>.…`.
+ * Parses the numbers in a reply subject,
+ * `$JS.ACK.<stream>.<consumer>.<deliveries>.<stream seq>.<consumer seq>.<published ns>.<pending>`.
  * Newer servers may put `<domain>.<account>` before the stream (NATS ADR-15).
  */
-function deliveryNumbers(reply: string): { attempt: number; stream_seq: number } | undefined {
+function deliveryNumbers(reply: string): DeliveryNumbers | undefined {
   const tokens = reply.split('.')
   if (tokens[0] !== '$JS' || tokens[1] !== 'ACK') return undefined
   const at = tokens.length === 9 ? 4 : 6
-  return { attempt: Number(tokens[at]), stream_seq: Number(tokens[at + 1]) }
+  return {
+    attempt: Number(tokens[at]),
+    stream_seq: Number(tokens[at + 1]),
+    published_ms: Number(tokens[at + 3]) / 1_000_000,
+  }
+}
+
+type DeliveryNumbers = Pick<StreamDelivery, 'attempt' | 'stream_seq' | 'published_ms'>
+
+/** Returns when a message was stored in the stream, by the clock of the server; now for others. */
+export function publishedMs({ reply = '' }: Msg, now_ms: number): number {
+  return deliveryNumbers(reply)?.published_ms ?? now_ms
 }
 
 const reasonHeader = 'Looptrace-Reason'

@@ -99,8 +99,9 @@ function messageStatements(db: DatabaseSync) {
     ),
     body: db.prepare('SELECT data FROM body WHERE seq = ?'),
     available: db.prepare(`
-      SELECT count(*) AS messages, coalesce(sum(bytes), 0) AS bytes FROM (
-        SELECT bytes FROM message WHERE state = 0 AND subject >= ? AND subject < ? LIMIT ?)`),
+      SELECT count(*) AS messages, coalesce(sum(bytes), 0) AS bytes, min(seq) AS first FROM (
+        SELECT seq, bytes FROM message WHERE state = 0 AND subject >= ? AND subject < ? LIMIT ?)`),
+    publishedAt: db.prepare('SELECT published_at AS at FROM message WHERE seq = ?'),
     nextSubject: db.prepare(`
       SELECT subject FROM message WHERE state = 0 AND subject > ? AND subject < ?
       ORDER BY subject LIMIT 1`),

@@ -99,8 +99,10 @@ test('dead letters count against the bound until they are replayed and acked', (
 
 test('counts available messages up to the size of a batch', () => {
   for (let i = 0; i < 15; i += 1) store.publish(message(`m${i}`), 1_000)
-  expect(store.available(claim, 1_000)).toEqual({ messages: 10, bytes: 100 })
-  expect(store.available({ ...claim, kind: 'other' }, 1_000)).toEqual({ messages: 0, bytes: 0 })
+  const first_ms = 1_000
+  expect(store.available(claim, 1_500)).toEqual({ messages: 10, bytes: 100, first_ms })
+  const none = { messages: 0, bytes: 0, first_ms: 1_500 }
+  expect(store.available({ ...claim, kind: 'other' }, 1_500)).toEqual(none)
 })
 
 test('a subject whose next message does not fit is first in the next batch', () => {

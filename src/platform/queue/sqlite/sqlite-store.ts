@@ -83,12 +83,21 @@ export class SqliteStore {
     return this.#held.bytes + bytes + messageOverheadBytes <= this.#options.bytes_max
   }
 
-  /** Counts messages and bytes that a claim would get, up to its limits. */
-  available(claim: ClaimOptions, now_ms: number): { messages: number; bytes: number } {
+  /** Counts messages and bytes that a claim would get, up to its limits; `first_ms` is when the first came. */
+  available(
+    claim: ClaimOptions,
+    now_ms: number,
+  ): { messages: number; bytes: number; first_ms: number } {
     this.#sql.releaseDue.run(now_ms)
     const [from, until] = subjectRange(claim.kind)
     const row = this.#sql.available.get(from, until, claim.messages_max)
-    return { messages: Number(row?.['messages']), bytes: Number(row?.['bytes']) }
+    const first = row?.['first']
+    const came = typeof first === 'number' ? this.#sql.publishedAt.get(first)?.['at'] : now_ms
+    return {
+      messages: Number(row?.['messages']),
+      bytes: Number(row?.['bytes']),
+      first_ms: Number(came),
+    }
   }
 
   /**

@@ -1,5 +1,6 @@
 import { parentPort, workerData } from 'node:worker_threads'
 import { QueueUnavailable } from '../contract.ts'
+import { waitLeft } from '../run-batch.ts'
 import { SqliteStore } from './sqlite-store.ts'
 import type {
   CallFailure,
@@ -191,10 +192,10 @@ class GroupCommit {
 
   /** Returns when to serve a claim: now if its batch is full, never if no message is available. */
   #deadlineOf({ claim, deadline_ms }: Waiter, now_ms: number): number | undefined {
-    const { messages, bytes } = this.#store.available(claim, now_ms)
+    const { messages, bytes, first_ms } = this.#store.available(claim, now_ms)
     if (messages === 0) return undefined
     if (messages >= claim.messages_max || bytes >= claim.bytes_max) return now_ms
-    return deadline_ms ?? now_ms + claim.batch_wait_ms
+    return deadline_ms ?? now_ms + waitLeft(claim.batch_wait_ms, first_ms, now_ms)
   }
 
   /** Schedules the end of a batch's wait, or the next redelivery. */
