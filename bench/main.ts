@@ -4,6 +4,7 @@ import { measureConsole } from './console/part.ts'
 import { printInstructions } from './detection/instructions/main.ts'
 import { measureDetection } from './detection/part.ts'
 import { measureExplorer } from './explorer/part.ts'
+import { printGrowth } from './growth/main.ts'
 import { printIdle } from './idle/main.ts'
 import { measureSignals } from './incidents/part.ts'
 import { measureIngest } from './ingest/part.ts'
@@ -27,7 +28,8 @@ import { measureTasks } from './tasks/part.ts'
  * `npm run bench -- detection instructions FILE [--errors]` measures instead how many broken
  * instructions of labelled conversations are found. `npm run bench -- idle` counts the transactions
  * of an idle service, `npm run bench -- scale` measures the ticks of workers by the number of projects,
- * and `npm run bench -- soak` prints the memory of each process in an hour under load.
+ * `npm run bench -- growth` what 2 and 4 workers store more than one, and `npm run bench -- soak` prints
+ * the memory of each process in an hour under load.
  */
 const kept_rounds = 9
 const rounds = Number(process.env['ROUNDS'] ?? kept_rounds)
@@ -61,7 +63,9 @@ if (asked[0] === 'detection' && asked[1] === 'instructions') {
   printInstructions(file, asked.includes('--errors'))
   process.exit()
 }
-const printed = { idle: printIdle, scale: printScale, soak: printSoak }[asked[0] ?? '']
+const printed = { growth: printGrowth, idle: printIdle, scale: printScale, soak: printSoak }[
+  asked[0] ?? ''
+]
 if (printed !== undefined) {
   await printed()
   process.exit()
