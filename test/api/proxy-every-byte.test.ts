@@ -69,11 +69,14 @@ let upstream: RawUpstream
 let proxy: ProxyServer
 /** The bytes of the body that the provider sends to the next call, before it waits. */
 let sent = Buffer.alloc(0)
+/** Resolves when the provider has the next call: a client that left before it would leave no record. */
+let asked = Promise.withResolvers<void>()
 
 beforeAll(async () => {
   upstream = await rawUpstream((socket) => {
     socket.write(streamHead)
     if (sent.length > 0) socket.write(chunk(sent))
+    asked.resolve()
   })
   const { openai } = upstream.base_urls
   proxy = await proxyServer({ base_urls: { openai, anthropic: openai, gemini: openai } })
@@ -86,7 +89,9 @@ afterAll(async () => {
 /** Calls, leaves when all sent bytes have come, and returns the records of the call. */
 async function leaveAfter({ path, body }: { path: string; body: object }, length: number) {
   const before = proxy.exchanges.length
+  asked = Promise.withResolvers()
   const post = rawPost(`${proxy.origin}${path}`, body, { ...goodHeaders, 'x-goog-api-key': 'k' })
+  await asked.promise
   // The proxy keeps the begin of an event of a chat until it knows that it is not the usage.
   await Promise.race([length > 0 ? post.firstBytes : post.head, sleep(20)])
   post.leave()
