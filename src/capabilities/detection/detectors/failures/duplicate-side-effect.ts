@@ -90,8 +90,8 @@ const refusals: readonly RegExp[] = [
 const message_chars_max = 2_000
 
 /**
- * Tells whether the message that opened the turn, or the one before it, asks for more than one. A short one
- * (“yes”, “row 5”) agrees to, or completes, what the user had asked before.
+ * Tells whether the user's last two messages ask for more than one; the last four if the last is short
+ * (“yes”, “row 5”), because it agrees to what they asked before, or completes it.
  */
 function wantsSeveral(run: TaskRun, turn: readonly Step[]): boolean {
   const call = turn[0]?.call ?? -1

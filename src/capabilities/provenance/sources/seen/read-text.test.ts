@@ -19,7 +19,7 @@ test('a text that was cut is read whole when there is room', () => {
   expect(indexSeen([{ source: 'tool', text: rows }], 10).isComplete).toBe(false)
 })
 
-test('what does not fit into the memory any more is read again', () => {
+test('a text that was forgotten is read again', () => {
   const first = { source: 'tool', text }
   const before = indexSeen([first])
   expect(indexSeen([first]).values[0]).toBe(before.values[0])
@@ -29,4 +29,12 @@ test('what does not fit into the memory any more is read again', () => {
   const after = indexSeen([first])
   expect(after.values[0]).not.toBe(before.values[0])
   expect(after.values).toEqual(before.values)
+})
+
+test('a text that is larger than the memory is not remembered, and nothing is forgotten for it', () => {
+  const first = { source: 'tool', text }
+  const before = indexSeen([first])
+  const large = { source: 'tool', text: 'row 1234\n'.repeat(21_000) }
+  expect(indexSeen([large]).values[0]).not.toBe(indexSeen([large]).values[0])
+  expect(indexSeen([first]).values[0]).toBe(before.values[0])
 })

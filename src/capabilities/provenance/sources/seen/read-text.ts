@@ -3,7 +3,7 @@ import { readSource } from './read-source.ts'
 import { SearchableText } from './searchable-text.ts'
 import type { Count, Entry, Schedule, Seen } from './seen.ts'
 
-/** What one text says, before it is arranged with others. */
+/** The values and marks of one text, before they are arranged with those of others. */
 export type TextReading = {
   searchable: SearchableText
   values: readonly Seen[]
@@ -44,12 +44,14 @@ export function readText(
 }
 
 function remember(text: string, reading: TextReading): void {
-  if (remembered_kb > remembered_kb_max) {
+  const kb = 1 + reading.values.length + text.length / 500
+  if (kb > remembered_kb_max) return
+  if (remembered_kb + kb > remembered_kb_max) {
     remembered.clear()
     remembered_kb = 0
   }
   remembered.set(text, reading)
-  remembered_kb += 1 + reading.values.length + text.length / 500
+  remembered_kb += kb
 }
 
 function read(source: string, { text, size }: Cut): TextReading {

@@ -33,7 +33,7 @@ const document =
   'e-?mails?|messages?|letters?|texts?|contracts?|notes?|reviews?|prompts?|polic(?:y|ies)|articles?|documents?|transcripts?|drafts?|posts?|tickets?|pages?|forms?|clauses?|passages?|essays?|poems?|stor(?:y|ies)|reports?|abstracts?|logs?|snippets?|excerpts?|sections?|cvs?|resumes?|tweets?|comments?|ads?|descriptions?|briefs?|guides?|guidelines|handouts?|assignments?|chats?|conversations?|threads?|quotes?|minutes|newsletters?|press releases?|stories|lyrics|announcements?|memos?|terms|leaflets?|flyers?|scripts?|code|sources?|contexts?|inputs?|examples?|contents?|mails?'
 const tagged = new RegExp(`(?<!<)<(${document})\\b[^>\\n]*>[\\s\\S]*?</\\1>`, 'gi')
 
-/** Tagged parts of a system text that are no instructions. */
+/** Tagged parts of a system text that are not instructions. */
 const taggedOfSystem =
   /<((?:example|sample|document|article|newsletter|press|product|ticket|description|caption|e-?mail|letter|report|transcript|knowledge|faq|context|source|input)[a-z_-]*)>[\s\S]*?<\/\1>/gi
 
