@@ -39,13 +39,14 @@ export async function openTaskWindow(
 }
 
 /**
- * Returns the ids of tool calls that calls of a page bring as history, where rows before the window
- * asked for them.
+ * Returns the ids of tool calls that calls of a page bring as history or answer, where rows before the
+ * window asked for them.
  */
 export function unreadIds({ unread, frontier }: TaskWindow, after: PageEnd | undefined): string[] {
   const from = after?.position.time ?? 0n
-  return unread.flatMap(({ asked_at, tool_call_id }) => {
-    const isOnPage = asked_at >= from && (frontier === undefined || asked_at < frontier)
-    return isOnPage && tool_call_id !== '' ? [tool_call_id] : []
-  })
+  const isOnPage = (at: bigint | null) =>
+    at !== null && at >= from && (frontier === undefined || at < frontier)
+  return unread.flatMap(({ asked_at, answered_at, tool_call_id }) =>
+    tool_call_id !== '' && (isOnPage(asked_at) || isOnPage(answered_at)) ? [tool_call_id] : [],
+  )
 }
