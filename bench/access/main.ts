@@ -55,8 +55,6 @@ const access = openAccess({
   clock,
   logger,
   passwords,
-  token_issuer: 'looptrace',
-  token_ttl_ms: 3_600_000,
   secret_key: 'a secret of at least 32 characters',
 })
 const server = await createHttpServer({

@@ -106,8 +106,6 @@ export async function startBenchService(): Promise<BenchService> {
     clock,
     logger,
     passwords,
-    token_issuer: 'looptrace',
-    token_ttl_ms: 3_600_000,
     secret_key: 'a secret of at least 32 characters',
   })
   const store = openClickHouseStore({ columnar: engine.columnar })
@@ -122,11 +120,12 @@ export async function startBenchService(): Promise<BenchService> {
     onServed: () => undefined,
     logger,
     metrics: createMetrics(),
-    settings: { ...querySettings, query_running_max: 100, query_waiting_max: 200 },
+    settings: querySettings,
+    slots: { running_max: 100, waiting_max: 200 },
   })
   const routes = [
     ...accessRoutes(access),
-    ...taskRoutes({ db, store, clock, settings: { stalled_after_ms: 1_800_000 } }),
+    ...taskRoutes({ db, store, clock }),
     ...traceRoutes({
       records: openClickHouseRecordStore({ columnar: engine.columnar }),
       queries,

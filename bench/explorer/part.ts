@@ -126,9 +126,6 @@ function routesOf(
       query_time_ms_max: 60_000,
       query_memory_bytes_max: 4_000_000_000,
       query_result_rows_max: 10_000,
-      query_running_max: 4,
-      query_waiting_max: 20,
-      query_wait_ms_max: 2_000,
     },
   })
   const routes = traceRoutes({

@@ -121,7 +121,6 @@ async function measureKind(
     relational,
     logger,
     clock: systemClock,
-    idle_ms: 1_800_000,
     ledger: openClickHouseLedgerStore({ columnar: engine.columnar }),
     queue: {
       oldestAgeMs: async () => 0,

@@ -31,7 +31,6 @@ export async function measureTasks(rounds: number): Promise<TasksFacts> {
     db: relational.db,
     store,
     clock: systemClock,
-    settings: { stalled_after_ms: 1_800_000 },
   }
   for (const calls of [small_calls, ...large_calls]) await fill(deps, project_id, calls)
   const rows: TaskPageRow[] = []

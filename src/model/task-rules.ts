@@ -17,6 +17,9 @@ export const taskRules = [
   'history',
 ] as const
 
+/** Time without activity after which a running task is reported as stalled, and counts as ended. */
+export const stalledAfterMs = 30 * 60_000
+
 /** A rule in requests and replies. */
 export const taskRuleSchema = z.enum(taskRules).meta({ id: 'TaskRule' })
 

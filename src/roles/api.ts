@@ -118,7 +118,6 @@ export function openControl(
     })
   }, ledgerHoursEveryMs).unref()
   parts.defer(() => clearInterval(ledgerHours))
-  const settings = { stalled_after_ms: config.task_stalled_after_ms }
   const requests = {
     body_bytes_max: config.ingest_body_bytes_max,
     take_over_after_ms: config.ingest_take_over_ms,
@@ -128,15 +127,13 @@ export function openControl(
   const reads = openPostgres(context, { ...config, postgres_pool_max })
   const queries = openQueryRuns(context, config, { ...built, ...choice, reads })
   const archives = archiveDeps(context, config, built)
-  const idle_ms = config.task_stalled_after_ms
-  const { measureRange, examples } = openSignals({ ...built, clock, logger, idle_ms })
-  const { saved_queries_max, incident_rules_max, retention_hour } = config
+  const { measureRange, examples } = openSignals({ ...built, clock, logger })
+  const { saved_queries_max, retention_hour } = config
   const asked = {
     queries,
     measureRange,
     examples,
     saved_queries_max,
-    incident_rules_max,
     retention_hour,
   }
   const outbound = openReceivers(config)
@@ -152,13 +149,12 @@ export function openControl(
   }
   const onboarding = openOnboarding(context, config, {
     ...built,
-    rules: { db, clock, incident_rules_max },
+    rules: { db, clock },
     verification: verification.runs,
     archives_configured: archives.is_configured,
   })
   const opened = {
     clock,
-    settings,
     requests,
     routing,
     archives,

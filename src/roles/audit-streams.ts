@@ -1,5 +1,7 @@
 import {
+  defaultStreamLimits,
   otlpReceiver,
+  type StreamLimits,
   type StreamReceiver,
   streamChores,
   webhookReceiver,
@@ -15,7 +17,7 @@ import type { Stores } from './stores.ts'
 export function openAuditStreams(
   { clock, logger, metrics }: Pick<RoleContext, 'clock' | 'logger' | 'metrics'>,
   config: Settings<'audit' | 'notification'>,
-  { db }: Pick<Stores, 'db'>,
+  { db, limits }: Pick<Stores, 'db'> & { limits?: Partial<StreamLimits> },
 ): { names: string[]; chores: Chore[] } {
   const receivers = [...openWebhook(config), ...openOtlp(config)]
   if (receivers.length === 0) return { names: [], chores: [] }
@@ -26,11 +28,7 @@ export function openAuditStreams(
     logger,
     metrics,
     outbound: openReceivers(config),
-    limits: {
-      records_max: config.audit_stream_records_max,
-      body_bytes_max: config.audit_stream_body_bytes_max,
-      timeout_ms: config.audit_stream_timeout_ms,
-    },
+    limits: { ...defaultStreamLimits, ...limits },
   })
   return { names: receivers.map(({ name }) => name), chores }
 }

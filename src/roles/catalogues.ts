@@ -96,7 +96,6 @@ async function openAll(context: RoleContext, config: RoleConfig<'all'>): Promise
     audit: absent,
     idempotency: absent,
     ...connectionLimits,
-    body_bytes_max: config.http_body_bytes_max,
     rate_per_minute_max: config.http_rate_per_minute_max,
   })
   parts.defer(() => server.close())
@@ -117,9 +116,9 @@ async function openAll(context: RoleContext, config: RoleConfig<'all'>): Promise
   })
   openVerification(context, config, { ...stores, onFindings })
   openFeedback(context, { db: absent })
-  openEvaluator(context, config, { ...stores, relational: absent, columnar: absent, ...noSender })
+  openEvaluator(context, { ...stores, relational: absent, columnar: absent, ...noSender })
   const forJobs = { db: absent, retention: absent, ledger: absent }
-  openJobs(context, { ...config, jobs_max: 0 }, forJobs, [])
+  openJobs(context, config, { ...forJobs, concurrency_max: 0 }, [])
   openHotWindows(context, { db: absent, columnar: absent, relational: absent })
   openQueryRuns(context, config, {
     columnar: absent,

@@ -100,8 +100,6 @@ export type ObservabilityParts = Pick<
   saved_queries_max: number
   measureRange: IncidentRoutesDeps['measureRange']
   examples: IncidentRoutesDeps['examples']
-  /** Maximum incident rules of a project. */
-  incident_rules_max: number
   routing: StoreRoutingRoutesDeps
   archives: ArchiveDeps
   channels: ChannelRoutesDeps

@@ -5,7 +5,6 @@ import {
   startEvaluator,
 } from '../capabilities/incidents/index.ts'
 import { lostBefore } from '../capabilities/ledger/index.ts'
-import type { Settings } from '../platform/config/index.ts'
 import type { Queue } from '../platform/queue/index.ts'
 import type { IncidentTables, Wakes } from '../platform/relational/index.ts'
 import type { RoleContext } from './running.ts'
@@ -32,7 +31,6 @@ export function openFindingRules(
 /** Starts the evaluator of incident rules, until the role ends. */
 export function openEvaluator(
   context: Pick<RoleContext, 'clock' | 'logger' | 'metrics' | 'parts'>,
-  config: Settings<'worker' | 'task'>,
   { db, relational, columnar, ledger, queue, wakeSender, wakes }: EvaluatorStores & WakeSender,
 ): void {
   const signals = openSignals({
@@ -42,7 +40,6 @@ export function openEvaluator(
     queue,
     clock: context.clock,
     logger: context.logger,
-    idle_ms: config.task_stalled_after_ms,
   })
   const evaluator = startEvaluator({
     ...context,
@@ -50,7 +47,6 @@ export function openEvaluator(
     signals,
     wakeSender,
     ...(wakes && { wakes }),
-    settings: { forget_after_ms: config.incident_forget_ms },
     ledger: async (project_id, from_ms, now_ms) => {
       const lost_before_ms = await lostBefore(queue, now_ms)
       return ledger.sums(project_id, { from_ms, to_ms: now_ms, lost_before_ms })

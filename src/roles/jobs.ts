@@ -60,7 +60,11 @@ type JobStores = Pick<Stores, 'db' | 'retention' | 'ledger'>
 export function openJobs(
   context: RoleContext,
   config: Settings<'job' | 'retention'>,
-  { wakes = pollingWakes(), ...stores }: JobStores & { wakes?: Wakes },
+  {
+    wakes = pollingWakes(),
+    concurrency_max,
+    ...stores
+  }: JobStores & { wakes?: Wakes; concurrency_max?: number },
   others: readonly JobParts[],
 ): void {
   const { db } = stores
@@ -71,7 +75,7 @@ export function openJobs(
     audit: openAuditTrail(db),
     ...listJobs(context, config, stores, others),
     settings: {
-      concurrency_max: config.jobs_max,
+      ...(concurrency_max !== undefined && { concurrency_max }),
       poll_ms: config.job_poll_ms,
       lease_ms: config.job_lease_ms,
     },

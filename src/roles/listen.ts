@@ -22,6 +22,8 @@ type ListenConfig = Settings<'process' | 'http'> & {
 
 /** Baggage alone can take 8 KiB. Load balancers close idle connections after 60 s, before the server. */
 export const connectionLimits = {
+  /** Of a product API call; completions and ingest have limits of their own. */
+  body_bytes_max: 1024 * 1024,
   header_bytes_max: 32 * 1024,
   request_timeout_ms: 5 * 60_000,
   keep_alive_ms: 75_000,
@@ -67,7 +69,6 @@ export async function listen(
     metrics,
     clock,
     ...connectionLimits,
-    body_bytes_max: config.http_body_bytes_max,
     rate_per_minute_max: config.http_rate_per_minute_max,
     operator_rate_per_minute_max,
     anonymous_rate_per_minute_max: config.http_anonymous_rate_per_minute_max,

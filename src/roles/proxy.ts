@@ -123,7 +123,6 @@ export function openProxy(
     settings: {
       ...defaultProxySettings,
       body_bytes_max: config.proxy_body_bytes_max,
-      connect_timeout_ms: config.proxy_connect_timeout_ms,
       idle_timeout_ms: config.proxy_idle_timeout_ms,
       requests_per_minute: config.proxy_requests_per_minute_max,
     },

@@ -89,7 +89,7 @@ export async function openWork(
   const onFindings = openFindingRules(context, notifications)
   openDetection(context, config, { ...stores, judge, onFindings, wakes })
   const { wakeSender } = notifications
-  openEvaluator(context, config, { ...stores, wakeSender, wakes })
+  openEvaluator(context, { ...stores, wakeSender, wakes })
   const minutes = { handlers: [], chores: [signalMinutesChore({ ...context, ...stores })] }
   const verification = openVerification(context, config, { ...stores, onFindings })
   const feedback = openFeedback(context, stores)
@@ -111,8 +111,6 @@ export function toIngestSettings(config: RoleConfig<'worker'>): IngestSettings {
     batch_bytes_max: config.ingest_batch_bytes_max,
     batch_wait_ms: config.ingest_batch_wait_ms,
     ack_wait_ms: config.ingest_ack_wait_ms,
-    attempts_max: config.ingest_attempts_max,
-    suspect_attempts: config.ingest_suspect_attempts,
     cost_source: config.cost_source,
   }
 }

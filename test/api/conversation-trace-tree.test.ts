@@ -19,7 +19,6 @@ beforeAll(async () => {
       conversationTreeRoutes({
         ...{ db, store, queries },
         clock: { now_ms: () => Number(traceStartNs / 1_000_000n) },
-        settings: { stalled_after_ms: 1_800_000 },
       }),
   })
 })

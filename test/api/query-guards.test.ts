@@ -129,8 +129,8 @@ describe('a client that disconnects', () => {
 
 describe('more queries of a project than allowed', () => {
   test('wait for a slot, and are refused after a while', async () => {
-    const settings = { query_running_max: 1, query_waiting_max: 1, query_wait_ms_max: 300 }
-    const api = await apiWith({ settings })
+    const slots = { running_max: 1, waiting_max: 1, wait_ms_max: 300 }
+    const api = await apiWith({ slots })
     await withLockedTasks(api, async () => {
       const leaving = new AbortController()
       const about = { signal: leaving.signal }

@@ -90,7 +90,8 @@ describe('the time limit of a query', () => {
     const columnar = slowClickHouse(database.url, 'queued')
     const api = await apiWith(['clickhouse', 'postgres'], 1_000, {
       columnar,
-      settings: { query_time_ms_max: 1_000, query_running_max: 12 },
+      settings: { query_time_ms_max: 1_000 },
+      slots: { running_max: 12 },
     })
     // More than there are connections, and than the embedded engine runs.
     const asked = Array.from({ length: 12 }, () => api.call('query/aggregate', counted))

@@ -46,7 +46,6 @@ test.each(['timeline', 'tool-calls'])(
     const server: HttpServer = await createHttpServer({
       routes: taskRoutes({
         ...{ db: api.db, store, clock: { now_ms: () => now_ms } },
-        settings: { stalled_after_ms: 1_800_000 },
       }),
       ...{ authorize, logger, metrics, clock: { now_ms: () => now_ms } },
       idempotency: {

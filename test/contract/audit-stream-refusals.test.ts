@@ -14,7 +14,13 @@ import { runAsOwner } from '../../src/platform/tenancy/index.ts'
 import { openAuditStreams } from '../../src/roles/audit-streams.ts'
 import type { Stores } from '../../src/roles/stores.ts'
 import { allTenants } from '../support/all-tenants.ts'
-import { attributesIn, auditEntry, logsIn, streamConfig } from '../support/audit-streams.ts'
+import {
+  attributesIn,
+  auditEntry,
+  logsIn,
+  streamConfig,
+  streamLimits,
+} from '../support/audit-streams.ts'
 import { testPostgres } from '../support/postgres.ts'
 import { type Received, type Receiver, startReceiver, status } from '../support/receiver.ts'
 import { budget, quarterOf } from '../support/suite/budget.ts'
@@ -57,7 +63,7 @@ function open(kind: 'webhook' | 'otlp' = 'webhook'): (passes: number) => Promise
     ...(kind === 'otlp' && { audit_stream_otlp_url: `${receiver.url}/v1/logs` }),
     outbound_allowed: `127.0.0.0/8:${receiver.port}`,
   })
-  const stores = { db: relational.db as unknown as Stores['db'] }
+  const stores = { db: relational.db as unknown as Stores['db'], limits: streamLimits }
   const { chores } = openAuditStreams({ clock, logger, metrics }, config, stores)
   return async (passes) => {
     for (let pass = 0; pass < passes; pass += 1) {

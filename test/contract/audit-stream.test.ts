@@ -28,6 +28,7 @@ import {
   closedPort,
   logsIn,
   streamConfig,
+  streamLimits,
   streamSecret,
 } from '../support/audit-streams.ts'
 import { eventually } from '../support/eventually.ts'
@@ -82,12 +83,15 @@ const otlp = () => ({ audit_stream_otlp_url: `${receiver.url}/v1/logs` })
 const allowed = () => ({ outbound_allowed: `127.0.0.0/8:${receiver.port}` })
 
 /** Opens streams as the worker does. The result runs one pass of each. */
-function open(settings: Settings): () => Promise<void> {
+function open(settings: Settings, limits: object = {}): () => Promise<void> {
   metrics = createMetrics()
   const log = (fields: object, text: string) => void logged.push(JSON.stringify([fields, text]))
   const logger = { debug: log, info: log, warn: log, error: log } as never
   const config = streamConfig({ ...allowed(), ...settings })
-  const stores = { db: db() as unknown as Stores['db'] }
+  const stores = {
+    db: db() as unknown as Stores['db'],
+    limits: { ...streamLimits, ...limits },
+  }
   const { chores } = openAuditStreams({ clock, logger, metrics }, config, stores)
   const { signal } = new AbortController()
   return async () => {
@@ -218,7 +222,7 @@ describe('a webhook', () => {
     ['refuses the credentials', status(401)],
   ])('that %s gets the records again', async (_name, answer) => {
     await append(2)
-    const run = open({ ...webhook(), audit_stream_timeout_ms: 200 })
+    const run = open(webhook(), { timeout_ms: 200 })
     receiver.answer = answer
     await run()
     receiver.answer = status(200)
@@ -264,7 +268,7 @@ describe('a webhook', () => {
   test('has bodies within the limit', async () => {
     const change = { after: { text: 'x'.repeat(9_000) } }
     for (let at = 0; at < 20; at += 1) await trail().append(auditEntry({ change }))
-    await open({ ...webhook(), audit_stream_body_bytes_max: 65_536 })()
+    await open(webhook(), { body_bytes_max: 65_536 })()
     expect(await expectAll(received())).toBe(0)
     for (const { bytes } of receiver.received) expect(bytes.length).toBeLessThan(66_000)
   })
@@ -376,7 +380,7 @@ test('an erased detail is not sent after its erasure, also by a repeated request
   await trail().append(auditEntry({ organization_id, actor_id: user_id, origin }))
   const answers: (() => void)[] = []
   receiver.answer = (response) => void answers.push(() => response.writeHead(500).end())
-  const run = open({ ...webhook(), audit_stream_timeout_ms: 5_000 })
+  const run = open(webhook(), { timeout_ms: 5_000 })
   const running = run()
   await eventually('the request arrived', () => answers.length === 1)
   let isErased = false
@@ -438,8 +442,9 @@ test('killed workers leave no gap; what they sent without its cursor comes again
   const total = 30 * kills
   receiver.answer = (response) => void setTimeout(() => response.end(), 15)
   await append(total)
-  const settings = { ...webhook(), ...allowed(), audit_stream_records_max: 5 }
-  const given = JSON.stringify({ postgres: url, settings })
+  const settings = { ...webhook(), ...allowed() }
+  const limits = { records_max: 5 }
+  const given = JSON.stringify({ postgres: url, settings, limits })
   for (let at = 0; at < kills; at += 1) {
     const worker = workers.start(given)
     await once(worker.stdout, 'data')

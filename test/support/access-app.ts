@@ -150,8 +150,6 @@ export async function startAccessApp(options: AppOptions = {}): Promise<AccessAp
     clock,
     logger,
     secret_key: 'a secret of at least 32 characters',
-    token_issuer: 'looptrace',
-    token_ttl_ms: 3_600_000,
     passwords: quickPasswords,
     strength: sharedStrength,
     outbound: openOutbound({ allowed: [], trusted_hosts: ['127.0.0.1'] }),

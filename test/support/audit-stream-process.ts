@@ -5,12 +5,12 @@ import { createLogger, createMetrics } from '../../src/platform/telemetry/index.
 import { openAuditStreams } from '../../src/roles/audit-streams.ts'
 import type { Stores } from '../../src/roles/stores.ts'
 import { allTenants } from './all-tenants.ts'
-import { streamConfig } from './audit-streams.ts'
+import { streamConfig, streamLimits } from './audit-streams.ts'
 import { quickJobs } from './job-workers.ts'
 
 /**
  * A process that streams audit records, as the worker wires it, until it is killed. It gets JSON:
- * the address of PostgreSQL, and the settings of the streams.
+ * the address of PostgreSQL, and the settings and limits of the streams.
  */
 const given = JSON.parse(process.argv[2] ?? '{}')
 const ports = {
@@ -25,6 +25,7 @@ const { db } = openRelational({
 })
 const { chores } = openAuditStreams(ports, streamConfig(given.settings), {
   db: db as unknown as Stores['db'],
+  limits: { ...streamLimits, ...given.limits },
 })
 const quick = chores.map((chore) => ({ ...chore, every_ms: 20 }))
 startJobs({ ...ports, db: db as never, handlers: [], chores: quick, settings: quickJobs })

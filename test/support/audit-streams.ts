@@ -9,6 +9,9 @@ type StreamConfig = Parameters<typeof openAuditStreams>[1]
 
 export const streamSecret = `whsec_${Buffer.from('a signing secret of this test').toString('base64')}`
 
+/** Limits of the requests of streams in tests. */
+export const streamLimits = { records_max: 20, timeout_ms: 1_000 }
+
 /** Settings of streams, without a receiver. */
 export function streamConfig(given: Partial<StreamConfig>): StreamConfig {
   return {
@@ -17,9 +20,6 @@ export function streamConfig(given: Partial<StreamConfig>): StreamConfig {
     audit_stream_webhook_headers: undefined,
     audit_stream_otlp_url: undefined,
     audit_stream_otlp_headers: undefined,
-    audit_stream_records_max: 20,
-    audit_stream_body_bytes_max: 1_048_576,
-    audit_stream_timeout_ms: 1_000,
     audit_checkpoint_poll_ms: 1_000,
     audit_days: 0,
     outbound_allowed: undefined,

@@ -130,10 +130,9 @@ export async function openDetectionApi(
   options: { judge?: ContextJudge } = {},
 ): Promise<DetectionApi> {
   const bench = await openDetectionBench()
-  const settings = { stalled_after_ms: 1_800_000 }
   const verifications = bench.db as unknown as RunsDb
   const readVerifications: ReadVerifications = (asked) => readVerifiedClaims(verifications, asked)
-  const deps = { ...bench, ...options, readVerifications, clock: systemClock, settings }
+  const deps = { ...bench, ...options, readVerifications, clock: systemClock }
   const server = await createHttpServer({
     routes: [...taskRoutes(deps), ...conversationRoutes(deps), ...detectionRoutes(deps)],
     authorize,

@@ -81,7 +81,7 @@ export async function openFeedbackApi(
   const clock = { now_ms: () => time.ms }
   const metrics = createMetrics()
   const access = openAccess({
-    ...{ db, clock, logger, token_issuer: 'looptrace', token_ttl_ms: 3_600_000 },
+    ...{ db, clock, logger },
     secret_key: 'a secret of at least 32 characters',
   })
   const person = newId()

@@ -42,9 +42,6 @@ export const querySettings: QuerySettings = {
   query_time_ms_max: 10_000,
   query_memory_bytes_max: 2_000_000_000,
   query_result_rows_max: 10_000,
-  query_running_max: 4,
-  query_waiting_max: 20,
-  query_wait_ms_max: 2_000,
 }
 
 /** The routes of queries on a listening server, over both stores. */
@@ -71,6 +68,7 @@ type CallAbout = {
 
 export type QueryApiOptions = {
   settings?: Partial<QuerySettings>
+  slots?: QueriesOptions['slots']
   chooseStore?: QueriesOptions['chooseStore']
   columnar?: ColumnarServer
   /** URL of PostgreSQL; a new database by default. */
@@ -113,6 +111,7 @@ export async function openQueryApi(options: QueryApiOptions = {}): Promise<Query
     onServed: (each) => served.push(each),
     ...(options.restoredSlices && { restoredSlices: options.restoredSlices }),
     settings: { ...querySettings, ...options.settings },
+    slots: options.slots,
     ...{ metrics, logger },
   })
   const routes = [...queryRoutes(deps), ...(options.routes?.(deps, relational) ?? [])]

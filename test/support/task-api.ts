@@ -56,7 +56,7 @@ type SeedConversation = Partial<InsertObject<TaskTables, 'conversations'>> & {
 export async function openTaskApi(options: {
   url: string
   store?: ObservationStore
-  settings?: Partial<TaskSettings>
+  settings?: TaskSettings
 }): Promise<TaskApi> {
   const relational = openRelational<TaskTables & DetectionTables>({
     scope: allTenants,
@@ -72,7 +72,7 @@ export async function openTaskApi(options: {
     db,
     store: options.store ?? storeOutOfTest,
     clock: { now_ms: () => now_ms },
-    settings: { stalled_after_ms: 1_800_000, arrival_wait_ms: 0, ...options.settings },
+    settings: { arrival_wait_ms: 0, ...options.settings },
   })
   const call =
     (method: 'GET' | 'PUT') =>

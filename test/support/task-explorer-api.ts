@@ -26,7 +26,6 @@ export async function openTaskExplorerApi(
       taskTreeRoutes({
         ...{ db, queries, store: openClickHouseStore({ columnar }) },
         clock: { now_ms: () => Number(traceStartNs / 1_000_000n) },
-        settings: { stalled_after_ms: 1_800_000 },
         ...(options.rows_max !== undefined && { rows_max: options.rows_max }),
       }),
   })

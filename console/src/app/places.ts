@@ -25,5 +25,3 @@ export const places = [
   { group: 'Project', path: 'audit', title: 'Audit', key: 'a' },
   { group: 'Project', path: 'settings', title: 'Settings', key: 'p' },
 ] as const
-
-export type Place = (typeof places)[number]

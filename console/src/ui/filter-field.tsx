@@ -4,7 +4,7 @@ import { Button } from './parts.tsx'
 import ui from './ui.module.css'
 
 /** Proposals for the cursor. `text` replaces the part from `from` to `to`. */
-export type Proposals = {
+type Proposals = {
   from: number
   to: number
   proposals: readonly { text: string; about: string; isWhole: boolean }[]

@@ -69,12 +69,6 @@ export type AccessOptions = IssuerSettings &
      * pod.
      */
     secret_key: string
-    /** `iss` of our access tokens. */
-    token_issuer: string
-    /** Lifetime of an access token, at most one hour. */
-    token_ttl_ms: number
-    /** Lifetime of an invitation's link; 7 days by default. */
-    invitation_ttl_ms?: number
     /** Maximum open invitations of an organization; 200 by default. */
     invitations_pending_max?: number
     /** Sends invitations and reset links. Without a configured mailer the inviter gets the link. */
@@ -102,7 +96,7 @@ export function openAccess(options: AccessOptions): Access {
     rules: {
       rotate_after_ms: rotateAfterMs,
       publish_before_ms: publishBeforeMs,
-      token_ttl_ms: options.token_ttl_ms,
+      token_ttl_ms: tokenTtlMs,
     },
   })
   return {
@@ -114,8 +108,8 @@ export function openAccess(options: AccessOptions): Access {
     tokens: createAccessTokens({
       signing_keys,
       clock,
-      issuer: options.token_issuer,
-      ttl_ms: options.token_ttl_ms,
+      issuer: 'looptrace',
+      ttl_ms: tokenTtlMs,
     }),
     signing_keys,
     refresh_tokens: createRefreshTokens({ db, clock }),
@@ -129,7 +123,7 @@ export function openAccess(options: AccessOptions): Access {
     resets,
     logger: options.logger,
     invitations: {
-      ttl_ms: options.invitation_ttl_ms ?? invitationTtlMs,
+      ttl_ms: invitationTtlMs,
       pending_max: options.invitations_pending_max ?? maxInvitationsPending,
       mailer: options.mailer,
       public_url: options.public_url,
@@ -186,6 +180,7 @@ function openOperatorKeys(options: { db: Kysely<AccessTables>; clock: Clock }) {
 
 const invitationTtlMs = 7 * 24 * 60 * 60 * 1000
 const maxInvitationsPending = 200
+const tokenTtlMs = 60 * 60 * 1000
 const rotateAfterMs = 30 * 24 * 60 * 60 * 1000
 /** Twice the time for which clients may cache the key set (5 minutes). */
 const publishBeforeMs = 10 * 60 * 1000

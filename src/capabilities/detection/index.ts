@@ -17,9 +17,7 @@ import { HistoryCache } from './worker/task-history.ts'
 
 export {
   analyseNow,
-  type DetectedTask,
   type DetectionResult,
-  type DetectOptions,
   startSlackMs,
 } from './analyse-now.ts'
 export { findingKinds, severities } from './contract.ts'
@@ -27,17 +25,12 @@ export { detectors } from './detectors/index.ts'
 export {
   openClaimFindings,
   type VerifiedAnswer,
-  type VerifiedClaim,
-  type WriteClaimFindings,
 } from './findings/claim-findings.ts'
 export {
   type Finding,
-  type FindingChanges,
   findingSchema,
   findingStates,
-  type NotChecked,
   notCheckedSchema,
-  type ShownFinding,
   shownFinding,
   toStepNumber,
 } from './findings/finding.ts'
@@ -46,12 +39,11 @@ export { detectionOf, findingsOf, findingsOfTasks } from './findings/findings-st
 export { indexMarks, type MarksAt, markFields } from './findings/place-marks.ts'
 export { markDue, markKnownDue } from './findings/tasks-store.ts'
 export { severityNumber } from './findings/verdict.ts'
-export { type ContextJudge, type JudgeSettings, openJudge } from './judge/context-judge.ts'
+export { type ContextJudge, openJudge } from './judge/context-judge.ts'
 export type { DetectionDb, DetectionPorts, OnFindings } from './ports.ts'
-export { openRunReader, type RunReader } from './read-run.ts'
+export { openRunReader } from './read-run.ts'
 export { type HistoryMessage, readAnswer, readHistory } from './reconstruction/index.ts'
 export { readContents } from './worker/content-chunks.ts'
-export type { DetectionWork } from './worker/detection-work.ts'
 
 /** Returns the routes under `/api/v1/detection`. */
 export function detectionRoutes(ports: DetectionPorts): Route[] {

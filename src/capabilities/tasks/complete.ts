@@ -98,7 +98,7 @@ async function endTaskOnRequest(deps: TaskDeps, request: EndRequest): Promise<Ta
   }
   const row = await taskNamed(deps, caller.project_id, before.task_id)
   if (row.state !== state) throw conflict(row, state)
-  return taskFrom(row, { now_ms: deps.clock.now_ms(), ...deps.settings })
+  return taskFrom(row, deps.clock.now_ms())
 }
 
 /** Every call is to be readable within 2 s. */
@@ -109,7 +109,7 @@ async function waitForTask(
   deps: TaskDeps,
   { task_id, caller, signal }: EndRequest,
 ): Promise<TaskRow> {
-  const wait_ms = deps.settings.arrival_wait_ms ?? arrivalWaitMs
+  const wait_ms = deps.settings?.arrival_wait_ms ?? arrivalWaitMs
   let waited_ms = 0
   for (let lookUp = 1; ; lookUp += 1) {
     const row = await taskIfAny(deps, caller.project_id, task_id)

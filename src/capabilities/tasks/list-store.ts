@@ -13,7 +13,7 @@ import { type TaskRow, type TaskState, tasksWithConversations } from './store.ts
 /** Filters of a list of tasks. Instants are ISO 8601. */
 export type TaskFilter = {
   state?: TaskState | undefined
-  /** Whether tasks have to be stalled; `idle_since` is `now_ms - stalled_after_ms`. */
+  /** Whether tasks have to be stalled; `idle_since` is `now_ms - stalledAfterMs`. */
   stalled?: { is: boolean; idle_since: string } | undefined
   name?: string | undefined
   name_prefix?: string | undefined

@@ -4,7 +4,7 @@ import { problem } from '../../kernel/problem.ts'
 import type { Clock } from '../../kernel/time.ts'
 import { expected, isStorable } from '../../model/list-query.ts'
 import { record } from '../../model/named-schemas.ts'
-import { taskRuleOf, taskRuleSchema } from '../../model/task-rules.ts'
+import { stalledAfterMs, taskRuleOf, taskRuleSchema } from '../../model/task-rules.ts'
 import { defineRoute, type Route } from '../../platform/http/index.ts'
 import type { Kysely, TaskTables } from '../../platform/relational/index.ts'
 import type { ContextJudge, DetectionDb } from '../detection/index.ts'
@@ -31,7 +31,7 @@ export function getTask(deps: TaskDeps): Route {
     errors: ['task_not_found'],
     handle: async ({ params, caller }) => {
       const row = await taskNamed(deps, caller.project_id, params.task_id)
-      return taskFrom(row, { now_ms: deps.clock.now_ms(), ...deps.settings })
+      return taskFrom(row, deps.clock.now_ms())
     },
   })
 }
@@ -41,14 +41,12 @@ export type TaskDeps = {
   db: DetectionDb
   store: ObservationStore
   clock: Clock
-  settings: TaskSettings
+  settings?: TaskSettings
   /** A model that judges context when a client forces a detection. */
   judge?: ContextJudge | undefined
 }
 
 export type TaskSettings = {
-  /** Time without a call after which a running task counts as stalled. */
-  stalled_after_ms: number
   /**
    * How long complete and fail wait for a task that the worker has not written yet. Default 2,000,
    * the time within which every call is to be readable.
@@ -207,10 +205,7 @@ export function taskUrl(taskId: string): string {
 }
 
 /** Shapes a stored task for a reply; `stalled` is computed for `now_ms`. */
-export function taskFrom(
-  row: TaskRow,
-  { now_ms, stalled_after_ms }: { now_ms: number; stalled_after_ms: number },
-): Task {
+export function taskFrom(row: TaskRow, now_ms: number): Task {
   const idle_ms = now_ms - Date.parse(row.last_activity_at)
   return {
     task_id: row.task_id,
@@ -222,7 +217,7 @@ export function taskFrom(
         ? null
         : { id: row.conversation_id, external_id: row.conversation_external_id },
     state: row.state,
-    stalled: row.state === 'running' && !row.implicit && idle_ms > stalled_after_ms,
+    stalled: row.state === 'running' && !row.implicit && idle_ms > stalledAfterMs,
     late_activity: row.late_activity,
     implicit: row.implicit,
     started_at: row.started_at,

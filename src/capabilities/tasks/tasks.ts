@@ -18,6 +18,7 @@ import {
   textParameter,
 } from '../../model/list-query.ts'
 import { record } from '../../model/named-schemas.ts'
+import { stalledAfterMs } from '../../model/task-rules.ts'
 import { defineRoute, type Route } from '../../platform/http/index.ts'
 import { findingKinds, severities, severityNumber } from '../detection/index.ts'
 import {
@@ -65,14 +66,14 @@ export function listTasks(deps: TaskDeps): Route {
       const { sort, order, limit, cursor } = query
       const sorted = { list: 'tasks', sort, order, kind: kinds[sort] }
       const after = cursor === undefined ? undefined : positionIn(sorted, cursor, isStorable)
-      const filter = filterFrom(query, { ...deps.settings, ...caller, now_ms })
+      const filter = filterFrom(query, { ...caller, now_ms })
       const [rows, total] = await Promise.all([
         findTasks(deps.db, caller.project_id, filter, { sort, order, after, limit: limit + 1 }),
         countTasks(deps.db, caller.project_id, filter, totalExactMax + 1),
       ])
       const { items: page, last } = cutPage(rows, limit)
       return {
-        tasks: page.map((row) => taskFrom(row, { now_ms, ...deps.settings })),
+        tasks: page.map((row) => taskFrom(row, now_ms)),
         ...pageInfo(
           total,
           last ? cursorAt(sorted, { value: last[sort] ?? noScore, id: last.task_id }) : null,
@@ -170,9 +171,9 @@ const kinds: Record<TaskSort, SortKind> = {
 
 function filterFrom(
   query: z.output<typeof querySchema>,
-  scope: { project_id: string; now_ms: number; stalled_after_ms: number },
+  scope: { project_id: string; now_ms: number },
 ): TaskFilter {
-  const idle_since = new Date(scope.now_ms - scope.stalled_after_ms).toISOString()
+  const idle_since = new Date(scope.now_ms - stalledAfterMs).toISOString()
   const { conversation_id, stalled, severity_min } = query
   return {
     ...query,
@@ -190,14 +191,14 @@ function filterFrom(
  * number of all its tasks by state. Throws `store_unavailable`.
  */
 export async function tasksOfConversation(
-  { db, clock, settings }: Pick<TaskDeps, 'db' | 'clock' | 'settings'>,
+  { db, clock }: Pick<TaskDeps, 'db' | 'clock'>,
   projectId: string,
   conversationId: string,
   limit: number,
 ): Promise<{ tasks: Task[]; states: TaskStateCounts }> {
   const now_ms = clock.now_ms()
   const filter = { conversation_id: conversationId }
-  const idle_since = new Date(now_ms - settings.stalled_after_ms).toISOString()
+  const idle_since = new Date(now_ms - stalledAfterMs).toISOString()
   const [rows, states] = await Promise.all([
     findTasks(db, projectId, filter, {
       sort: 'started_at',
@@ -207,5 +208,5 @@ export async function tasksOfConversation(
     }),
     countTaskStates(db, projectId, conversationId, idle_since),
   ])
-  return { tasks: rows.map((row) => taskFrom(row, { now_ms, ...settings })), states }
+  return { tasks: rows.map((row) => taskFrom(row, now_ms)), states }
 }

@@ -51,7 +51,7 @@ export function getTaskTimeline(deps: TaskDeps): Route {
         query.cursor === undefined ? undefined : pageEndIn(listOf(task_id), query.cursor)
       const stored = await findTaskEvents(deps.db, task.project_id, task_id, events_max)
       const events = stored.map((event) => createdWithTask(event, task))
-      const limits = { ...windowDefaults, ...deps.settings.windows }
+      const limits = { ...windowDefaults, ...deps.settings?.windows }
       const page = await readTimelinePage(
         { store: deps.store, limits, signal },
         { task: extentOf(task), events },

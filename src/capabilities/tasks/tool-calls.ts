@@ -46,7 +46,7 @@ export function getTaskToolCalls(deps: TaskDeps): Route {
       const { task_id } = task
       const after =
         query.cursor === undefined ? undefined : pageEndIn(listOf(task_id), query.cursor)
-      const limits = { ...windowDefaults, ...deps.settings.windows }
+      const limits = { ...windowDefaults, ...deps.settings?.windows }
       const page = await readToolCallPage({ store: deps.store, limits, signal }, extentOf(task), {
         after,
         limit: query.limit,

@@ -17,7 +17,7 @@ export const verifierNames = ['kb', 'web', 'multi_model', 'citation'] as const
 export type VerifierName = (typeof verifierNames)[number]
 
 /** Trace and observation ids of an observation. */
-export type ObservationPlace = { trace_id: string; observation_id: string }
+type ObservationPlace = { trace_id: string; observation_id: string }
 
 /** A text that the agent saw before its answer. */
 export type SeenSource = {

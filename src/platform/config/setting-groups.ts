@@ -5,7 +5,6 @@ import {
   mailSettings,
   querySettings,
   secretSettings,
-  taskSettings,
 } from './settings/api-settings.ts'
 import { cliSettings, smokeSettings } from './settings/client-settings.ts'
 import {
@@ -95,7 +94,6 @@ export const settingGroups = {
   mail: group('Mail', mailSettings, ['api', 'worker', 'all']),
   operator_key: group('Key of the operator', operatorKeySettings, ['migrate', 'operator', 'all']),
   operator: group('Operator', operatorSettings, ['operator']),
-  task: group('Tasks', taskSettings, ['api', 'worker', 'all']),
   query: group('Queries', querySettings, ['api', 'all']),
   knowledge: group('Knowledge base', knowledgeSettings, ['api', 'all']),
   smoke: group('Smoke test', smokeSettings, ['smoke-test']),

@@ -16,7 +16,7 @@ import type { NaiveRow } from './naive-signals.ts'
 /** The newest slot of the data: a recent end of a minute. */
 export const end_ms = Math.floor(Date.now() / 60_000) * 60_000 - 3 * 60_000
 
-export const idle_ms = 30 * 60_000
+const idle_ms = 30 * 60_000
 
 const minute_ms = 60_000
 const day_ms = 86_400_000

@@ -22,7 +22,7 @@ import { allTenants } from '../all-tenants.ts'
 import { migratedClickHouse, setMerges, testClickHouse } from '../clickhouse.ts'
 import { testPostgres } from '../postgres.ts'
 import { insertStored } from './insert-stored.ts'
-import { entriesOf, idle_ms, observationsOf, type SignalData, taskRowsOf } from './signal-data.ts'
+import { entriesOf, observationsOf, type SignalData, taskRowsOf } from './signal-data.ts'
 
 export type SignalStores = Awaited<ReturnType<typeof openSignalStores>>
 
@@ -45,7 +45,7 @@ export async function openSignalStores() {
   }
   const options: SignalOptions = {
     ...{ relational, columnar, ledger, queue },
-    ...{ clock: systemClock, idle_ms, logger },
+    ...{ clock: systemClock, logger },
   }
   return {
     ...{ columnar, relational, ledger, observations, options },

@@ -84,8 +84,6 @@ export async function startOperatedService(): Promise<OperatedService> {
     ...{ db, clock: systemClock, logger, passwords: quickPasswords },
     strength: sharedStrength,
     secret_key,
-    token_issuer: 'looptrace',
-    token_ttl_ms: 3_600_000,
   })
   parts.defer(() => access.close())
   const retention = openClickHouseRetentionStore({ columnar })
@@ -98,7 +96,6 @@ export async function startOperatedService(): Promise<OperatedService> {
       ...incidentRoutes({
         db,
         clock: systemClock,
-        incident_rules_max: 1_000,
         measureRange,
         examples: async () => [],
       }),

@@ -2,7 +2,7 @@
 export type Check = { name: string; isFine: boolean; detail: string }
 
 /** The parts of a signed statement that people read. */
-export type Statement = {
+type Statement = {
   subject: string
   project_id: string
   release: string

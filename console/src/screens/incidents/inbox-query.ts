@@ -13,7 +13,7 @@ export const stateChoices = [
 
 /** Sorting that the API knows. */
 const sorts = ['opened_at', 'updated_at', 'severity', 'number'] as const
-export type InboxSort = (typeof sorts)[number]
+type InboxSort = (typeof sorts)[number]
 
 export type InboxQuery = {
   state?: string

@@ -16,7 +16,7 @@ import { type Move, useMoveIncident } from './move-incident.ts'
 export type Asked = 'ack' | 'resolve' | 'reopen' | 'silence' | 'assign'
 
 /** The parts of an incident that dialogs need; details and rows of lists have them. */
-export type Subject = Pick<
+type Subject = Pick<
   Incident,
   'incident_id' | 'number' | 'version' | 'rule' | 'group' | 'assignee' | 'snoozed_until'
 >

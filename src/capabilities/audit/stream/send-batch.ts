@@ -25,6 +25,13 @@ export type StreamLimits = {
   timeout_ms: number
 }
 
+/** An erasure of personal data waits for a request that is under way, so requests are short. */
+export const defaultStreamLimits: StreamLimits = {
+  records_max: 500,
+  body_bytes_max: 1024 * 1024,
+  timeout_ms: 10_000,
+}
+
 /** Reduced limits after a receiver refused a body. */
 export type ForcedLimits = { records_max: number; leavesOut: boolean }
 

@@ -77,14 +77,13 @@ export {
 } from './finding-parts.ts'
 export { remember, rememberFor } from './remember.ts'
 export { checkAnswer } from './statements/check-statement.ts'
-export { type AnswerText, answerTextOf } from './statements/checks/answer-text.ts'
+export { answerTextOf } from './statements/checks/answer-text.ts'
 export type { Breach } from './statements/checks/breach.ts'
 export { holdsFor } from './statements/conditions.ts'
 export { readStatements } from './statements/read-statements.ts'
 export { lifts } from './statements/releases.ts'
 export { isAbout } from './statements/supersede.ts'
 export {
-  type FactValue,
   factValueOf,
   isCompatible,
   readValues,

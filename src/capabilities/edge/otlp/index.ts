@@ -6,15 +6,13 @@ import { getOtlpMapping } from './mappings/otlp.ts'
 
 export { jsonDecoder } from './decode/json/decoder.ts'
 export { protobufDecoder } from './decode/protobuf/decoder.ts'
-export type { MappingContract } from './mapping/contracts/contract-shape.ts'
 export { currentContract } from './mapping/contracts/registry.ts'
 export { createMapper } from './mapping/create-mapper.ts'
-export type { MappedRequest, MapperOptions, OtlpMapper } from './mapping/mapper-contract.ts'
+export type { MappedRequest, OtlpMapper } from './mapping/mapper-contract.ts'
 export { createRowReader } from './mapping/read-again.ts'
 export { mappingPage } from './mappings/otlp.ts'
 export type {
   CaptureRecords,
-  OtlpDependencies,
   OtlpGrpcServer,
   OtlpReceiver,
   OtlpSettings,

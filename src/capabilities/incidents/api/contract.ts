@@ -20,6 +20,6 @@ export type IncidentRoutesDeps = {
   measureRange: MeasureRange
   /** Finds calls and findings that show why a rule fired. */
   examples: Examples
-  /** Maximum rules of a project. */
-  incident_rules_max: number
+  /** Maximum rules of a project; 1,000 by default. */
+  incident_rules_max?: number
 }

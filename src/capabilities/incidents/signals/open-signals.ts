@@ -32,8 +32,6 @@ export type SignalOptions = Omit<LedgerParts, 'queue'> & {
   relational: TaskStore
   columnar: Pick<Columnar, 'ofProject'>
   logger: Logger
-  /** Time without activity after which a task that was not ended counts as ended. */
-  idle_ms: number
 }
 
 /** Maximum statements of a process at one time. */
@@ -46,7 +44,7 @@ export function openSignals(
   const readers: Record<SignalSource, SourceReader> = {
     calls: callsReader(options.columnar, openLateCheck(options)),
     minutes: minutesReader(options),
-    tasks: tasksReader(options.relational, options.idle_ms),
+    tasks: tasksReader(options.relational),
     findings: findingsReader(options.relational),
     verifications: verificationsReader(options.relational),
     feedback: feedbackReader(options.relational),

@@ -1,4 +1,5 @@
 import { scenarioEnvironment } from '../../../model/reserved-environment.ts'
+import { stalledAfterMs } from '../../../model/task-rules.ts'
 import {
   type DetectionTables,
   type Kysely,
@@ -34,10 +35,10 @@ export type TaskStore = Pick<Relational<Tables>, 'pool' | 'scoped'> & { db: Kyse
 
 /**
  * Opens the source `tasks`: each task at its end. A task that was not ended counts when it has been
- * idle for `idle_ms`, after which the product calls it stalled.
+ * idle for `stalledAfterMs`, after which the product calls it stalled.
  */
-export function tasksReader(store: TaskStore, idle_ms: number): SourceReader {
-  return (request) => readGroups(store, request, endedTasks(request, idle_ms))
+export function tasksReader(store: TaskStore): SourceReader {
+  return (request) => readGroups(store, request, endedTasks(request))
 }
 
 /** Opens the source `findings`: findings that are not withdrawn, by their first detection. */
@@ -70,13 +71,13 @@ const dimensionLists = sql`
   array[coalesce(tasks.release, '')] as release,
   array[''] as tag`
 
-function endedTasks(request: ReadRequest, idle_ms: number): Sql {
+function endedTasks(request: ReadRequest): Sql {
   const { project_id } = request
   const ranges = mergeWindows(windowsOf(request))
-  const idle = sql`make_interval(secs => ${idle_ms / 1_000}::float8)`
+  const idle = sql`make_interval(secs => ${stalledAfterMs / 1_000}::float8)`
   const ended = ranges.map((range) => within(sql`tasks.ended_at`, range))
   const idled = ranges.map(({ from_ms, to_ms }) => {
-    const shifted = { from_ms: from_ms - idle_ms, to_ms: to_ms - idle_ms }
+    const shifted = { from_ms: from_ms - stalledAfterMs, to_ms: to_ms - stalledAfterMs }
     return sql`tasks.ended_at is null and ${within(sql`tasks.last_activity_at`, shifted)}`
   })
   return sql`select coalesce(tasks.ended_at, tasks.last_activity_at + ${idle}) as t,

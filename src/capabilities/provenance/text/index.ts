@@ -7,7 +7,7 @@ export {
   findSuccessClaims,
   mentionsFailure,
 } from './answer-claims.ts'
-export { type Assertion, isTurned, readAssertions } from './assertions.ts'
+export { isTurned, readAssertions } from './assertions.ts'
 export {
   type DoneClaim,
   findDoneClaims,

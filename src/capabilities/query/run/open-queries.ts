@@ -17,10 +17,10 @@ export type QuerySettings = {
   query_time_ms_max: number
   query_memory_bytes_max: number
   query_result_rows_max: number
-  query_running_max: number
-  query_waiting_max: number
-  query_wait_ms_max: number
 }
+
+/** A query that waits longer for a slot, or finds the queue of its project full, gets 429. */
+const defaultSlots = { running_max: 4, waiting_max: 20, wait_ms_max: 2_000 }
 
 /** The stores, settings and telemetry that queries run with. */
 export type QueriesOptions = {
@@ -30,23 +30,20 @@ export type QueriesOptions = {
   /** Default: projects have no restored slices. */
   restoredSlices?: RestoredSlices
   settings: QuerySettings
+  /** Queries of a project side by side; `defaultSlots` has the defaults. */
+  slots?: Partial<typeof defaultSlots> | undefined
   metrics: Metrics
   logger: Logger
 }
 
 /** Opens queries: their limits, slots and metrics. */
 export function openQueries(options: QueriesOptions): RunDeps {
-  const { settings, metrics, ...rest } = options
+  const { settings, slots, metrics, ...rest } = options
   return {
     restoredSlices: async () => [],
     ...rest,
     limits: toQueryLimits(settings),
-    slots: openProjectSlots({
-      work: 'queries',
-      running_max: settings.query_running_max,
-      waiting_max: settings.query_waiting_max,
-      wait_ms_max: settings.query_wait_ms_max,
-    }),
+    slots: openProjectSlots({ work: 'queries', ...defaultSlots, ...slots }),
     meters: openQueryMeters(metrics),
   }
 }

@@ -19,7 +19,7 @@ export type VerificationRoutesDeps = TraceStores & {
 }
 
 /** A model, as replies show it. */
-export type ModelSummary = { name: string; type: string; use: readonly string[]; model: string }
+type ModelSummary = { name: string; type: string; use: readonly string[]; model: string }
 
 /** Who may read results. The token of a service account needs one of the scopes. */
 export const readScope = {

@@ -10,7 +10,7 @@ export type Claim = {
 }
 
 /** A part of an answer that makes no claim. */
-export type Dropped = { text: string; start: number; end: number; reason: DropReason }
+type Dropped = { text: string; start: number; end: number; reason: DropReason }
 
 export type Claims = { claims: Claim[]; dropped: Dropped[] }
 

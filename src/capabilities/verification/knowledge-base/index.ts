@@ -10,7 +10,6 @@ import type { KnowledgeDeps } from './knowledge-base.ts'
 export { embeddingsChore } from './embeddings/embed-chunks.ts'
 export {
   createIndexer,
-  type DocumentIndexer,
   type KnowledgeDb,
   type KnowledgeDeps,
 } from './knowledge-base.ts'

@@ -1,7 +1,7 @@
 import { tokenize } from '../../provenance/text/index.ts'
 
 /** One row of the index: a term occurs `tf` times in a chunk. */
-export interface Posting {
+interface Posting {
   readonly term: string
   readonly chunk: string
   readonly tf: number

@@ -17,7 +17,7 @@ import { readNames } from '../verdicts/claim-words.ts'
 import { createJudge, estimateJudge, type OpenJudge } from './judge.ts'
 
 /** A model as `GET /api/v1/verification/config` lists it: without its address and key. */
-export type ShownModel = { name: string; type: ModelSettings['type']; model: string; use: string[] }
+type ShownModel = { name: string; type: ModelSettings['type']; model: string; use: string[] }
 
 /** The models of an installation. */
 export type Models = {

@@ -29,14 +29,14 @@ import {
 } from './write-run.ts'
 
 /** Finds the claims of an answer, sorted by start; rejects when a model fails. */
-export type ExtractClaims = (
+type ExtractClaims = (
   answer: AnswerContext,
   paid: PaidCalls,
   signal: AbortSignal,
 ) => Promise<readonly Claim[]>
 
 /** Opens the judge for the answer of a run. */
-export type OpenJudge = (run: { answer: AnswerContext; paid: PaidCalls }) => Judge
+type OpenJudge = (run: { answer: AnswerContext; paid: PaidCalls }) => Judge
 
 /** Dependencies of a run. */
 export type VerificationDeps = AnswerPorts & {

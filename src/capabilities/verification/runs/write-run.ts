@@ -14,7 +14,7 @@ import type { ReadAnswer } from './read-answer.ts'
 import { type Run, refreshTasksTrust } from './store.ts'
 
 /** The end of a verifier, as it is stored and shown. */
-export type VerifierRun = {
+type VerifierRun = {
   name: VerifierName
   state: 'done' | 'skipped' | 'failed' | 'over_budget'
   reason: string | null
@@ -44,7 +44,7 @@ export type VerifiedRun = { run: Run; claims: readonly StoredClaim[] }
 export type OnVerified = (trx: RunsDb, verified: VerifiedRun) => Promise<() => void>
 
 /** The lease with which a worker writes a run. */
-export type RunLease = Pick<Job, 'id' | 'lease_owner'>
+type RunLease = Pick<Job, 'id' | 'lease_owner'>
 
 type Writing = { db: RunsDb; run: Run; lease: RunLease; ended_at: Date }
 

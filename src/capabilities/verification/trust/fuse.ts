@@ -23,7 +23,7 @@ export interface CheckedClaim {
   readonly results: readonly VerifierResult[]
 }
 
-export interface ClaimTrust {
+interface ClaimTrust {
   readonly id: string
   readonly verdict: Verdict
   /** Probability that the claim is true; null when no verifier decided it. */
@@ -36,7 +36,7 @@ export interface ClaimTrust {
 
 /** Limits of a score: a strong contradiction, a value that was not seen, few decided claims. */
 export const trustCaps = ['contradiction', 'not_found', 'coverage'] as const
-export type TrustCap = (typeof trustCaps)[number]
+type TrustCap = (typeof trustCaps)[number]
 
 export interface Trust {
   /** 0–1; null without a claim that a verifier decided. */

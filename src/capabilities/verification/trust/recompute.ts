@@ -31,7 +31,7 @@ export const trustScore = z.object({
   calibrated: z.record(z.string(), z.boolean()),
   caps: z.array(z.enum(trustCaps)),
 })
-export type TrustScore = z.output<typeof trustScore>
+type TrustScore = z.output<typeof trustScore>
 
 /** The `trust` of a stored run; fields of the score apart from the score itself. */
 export const storedTrust = trustScore.omit({ trust_score: true }).extend({
@@ -48,7 +48,7 @@ export const scoredClaim = z.object({
   // Whole results: the formula sorts them by all of their fields.
   results: z.array(z.looseObject({ verifier, verdict: z.enum(verdicts), confidence: share })),
 })
-export type ScoredClaim = z.output<typeof scoredClaim>
+type ScoredClaim = z.output<typeof scoredClaim>
 
 /** A verified run: the input of its trust score, and the result. */
 export type ScoredRun = {
@@ -62,7 +62,7 @@ export type ScoredRun = {
 type ClaimScore = Pick<ScoredClaim, 'verdict' | 'probability' | 'weight'>
 
 /** A claim for which the stored and the recomputed verdict differ. */
-export type ClaimDifference = { claim_id: string; stored: ClaimScore; recomputed: ClaimScore }
+type ClaimDifference = { claim_id: string; stored: ClaimScore; recomputed: ClaimScore }
 
 /** A run's trust as stored and as computed again from its results. */
 export type Recomputed = {

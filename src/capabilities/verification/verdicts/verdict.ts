@@ -5,7 +5,7 @@ export const verdicts = claimVerdicts
 export type Verdict = ClaimVerdict
 
 /** A location in a source that a verdict relies on. */
-export interface Evidence {
+interface Evidence {
   readonly source: string
   readonly quote: string
   /** Range in the source; absent for facts, which have no text. */

@@ -1,4 +1,4 @@
-import { gib, hours, integer, mib, minutes, origin, seconds, secret, text } from '../setting.ts'
+import { gib, hours, integer, mib, origin, seconds, secret, text } from '../setting.ts'
 import { signInSettings } from './sign-in-settings.ts'
 
 /** The key of secrets at rest. */
@@ -12,33 +12,7 @@ export const secretSettings = {
 
 /** Settings of sign-in and keys. */
 export const accessSettings = {
-  token_issuer: text({
-    unit: 'URL',
-    default: 'looptrace',
-    reason: '`iss` claim of access tokens.',
-  }),
-  token_ttl_ms: integer({
-    unit: 'ms',
-    default: hours,
-    min: minutes,
-    max: hours,
-    reason: 'Lifetime of an access token. Roles are always read from the store.',
-  }),
   ...signInSettings,
-  invitation_ttl_ms: integer({
-    unit: 'ms',
-    default: 7 * 24 * hours,
-    min: minutes,
-    max: 30 * 24 * hours,
-    reason: 'Lifetime of the link of an invitation.',
-  }),
-  invitations_pending_max: integer({
-    unit: 'invitations',
-    default: 200,
-    min: 1,
-    max: 10_000,
-    reason: 'Maximum pending invitations per organization. Above it, inviting answers 409.',
-  }),
   bootstrap_email: text({
     unit: 'e-mail',
     default: 'admin@looptrace.local',
@@ -128,27 +102,6 @@ export const querySettings = {
     max: 10_000,
     reason: 'Maximum rows of an answer.',
   }),
-  query_running_max: integer({
-    unit: 'queries',
-    default: 4,
-    min: 1,
-    max: 1_000,
-    reason: 'Maximum concurrent queries per project and process.',
-  }),
-  query_waiting_max: integer({
-    unit: 'queries',
-    default: 20,
-    min: 0,
-    max: 10_000,
-    reason: 'Maximum waiting queries per project. Further queries get 429.',
-  }),
-  query_wait_ms_max: integer({
-    unit: 'ms',
-    default: 2 * seconds,
-    min: 0,
-    max: minutes,
-    reason: 'Maximum time that a query waits for a slot. Then it gets 429.',
-  }),
   query_postgres_connections_max: integer({
     unit: 'connections',
     default: 4,
@@ -162,13 +115,6 @@ export const querySettings = {
     min: 1,
     max: 100_000,
     reason: 'Maximum saved queries per project. Above it, saving answers 409.',
-  }),
-  incident_rules_max: integer({
-    unit: 'rules',
-    default: 1_000,
-    min: 1,
-    max: 10_000,
-    reason: 'Maximum incident rules per project. Above it, creating one answers 409.',
   }),
 }
 
@@ -201,16 +147,5 @@ export const knowledgeSettings = {
     min: 1,
     max: 50_000,
     reason: 'Maximum facts per project. A verification reads them all.',
-  }),
-}
-
-/** Settings of tasks. */
-export const taskSettings = {
-  task_stalled_after_ms: integer({
-    unit: 'ms',
-    default: 30 * minutes,
-    min: seconds,
-    max: 30 * 24 * hours,
-    reason: 'Time without activity after which a running task is reported as `stalled: true`.',
   }),
 }

@@ -55,13 +55,6 @@ export const proxySettings = {
     max: 256 * mib,
     reason: 'Maximum size of a completion request. Images in base64 make requests large.',
   }),
-  proxy_connect_timeout_ms: integer({
-    unit: 'ms',
-    default: 10 * seconds,
-    min: 100,
-    max: 2 * minutes,
-    reason: 'Maximum time to connect to a provider.',
-  }),
   proxy_idle_timeout_ms: integer({
     unit: 'ms',
     default: 10 * minutes,

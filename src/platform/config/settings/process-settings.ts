@@ -3,7 +3,6 @@ import {
   flag,
   gib,
   integer,
-  kib,
   mib,
   minutes,
   networks,
@@ -75,14 +74,6 @@ export const httpSettings = {
     min: 0,
     max: 65_535,
     reason: 'Port that clients connect to. 0 picks a free port.',
-  }),
-  http_body_bytes_max: integer({
-    unit: 'bytes',
-    default: mib,
-    min: kib,
-    max: 64 * mib,
-    reason:
-      'Maximum body size of a product API call. Completions and ingest have their own limits.',
   }),
   http_rate_per_minute_max: integer({
     unit: 'requests/minute',

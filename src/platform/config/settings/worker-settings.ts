@@ -24,36 +24,12 @@ export const workerSettings = {
     max: hours,
     reason: 'Time after which the batch of a killed worker is redelivered.',
   }),
-  ingest_attempts_max: integer({
-    unit: 'deliveries',
-    default: 10_000,
-    min: 1,
-    max: 1_000_000,
-    reason:
-      'Deliveries before a message is dead-lettered. High, because an outage of a store also causes deliveries. Messages that cannot be decoded are dead-lettered at once.',
-  }),
-  ingest_suspect_attempts: integer({
-    unit: 'attempts',
-    default: 5,
-    min: 1,
-    max: 1_000,
-    reason:
-      'Failed attempts before a message that cannot be stored is dead-lettered. Outages of a store do not count as attempts.',
-  }),
   detection_busy_percent: integer({
     unit: 'percent',
     default: 25,
     min: 1,
     max: 100,
     reason: 'Maximum share of a worker’s time for detection. The rest is for storing data.',
-  }),
-  incident_forget_ms: integer({
-    unit: 'ms',
-    default: 24 * hours,
-    min: 24 * hours,
-    max: 30 * 24 * hours,
-    reason:
-      'Time without data after which a group of an incident rule is forgotten, so that new groups have a place. `absent` fires before.',
   }),
 }
 
@@ -68,13 +44,6 @@ export const notificationSettings = {
 
 /** Settings of jobs, and of the retention of runs and the ledger. */
 export const jobSettings = {
-  jobs_max: integer({
-    unit: 'jobs',
-    default: 2,
-    min: 1,
-    max: 64,
-    reason: 'Maximum concurrent jobs (retention, archive, restore, …) per worker.',
-  }),
   job_poll_ms: integer({
     unit: 'ms',
     default: 2 * seconds,
@@ -165,29 +134,6 @@ export const auditSettings = {
   audit_stream_otlp_headers: secret({
     reason:
       'Headers of the OTLP requests, as in `OTEL_EXPORTER_OTLP_HEADERS`: `api-key=…,tenant=…`. Values are URL-encoded.',
-  }),
-  audit_stream_records_max: integer({
-    unit: 'records',
-    default: 500,
-    min: 1,
-    max: 5_000,
-    reason: 'Maximum audit records in a request of a stream.',
-  }),
-  audit_stream_body_bytes_max: integer({
-    unit: 'bytes',
-    default: mib,
-    min: 64 * 1024,
-    max: 16 * mib,
-    reason:
-      'Maximum size of a request of a stream. Only a single record with the reads that it seals may be larger.',
-  }),
-  audit_stream_timeout_ms: integer({
-    unit: 'ms',
-    default: 10 * seconds,
-    min: 100,
-    max: 20 * seconds,
-    reason:
-      'Maximum time of a request of a stream. An erasure of personal data waits for a request that is under way.',
   }),
 }
 

@@ -11,7 +11,7 @@ import { type Answer, contextOf, type Dialogue } from './dialogues.ts'
 export type Witness = 'agent' | 'tool' | 'user'
 
 /** A value that the user gave: its sentence, and how another text has it. */
-export type SaidValue = {
+type SaidValue = {
   quote: string
   isIn: (text: string) => boolean
   /** A short number is in many texts by chance: only the user's reply is a witness. */

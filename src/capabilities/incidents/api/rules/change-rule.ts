@@ -14,7 +14,7 @@ type RuleLimits = Pick<IncidentRoutesDeps, 'incident_rules_max'>
 
 /** Returns how rules are changed. */
 export function rulesOfChange({
-  incident_rules_max: documents_max,
+  incident_rules_max: documents_max = 1_000,
 }: RuleLimits): DocumentRules<StoredRule, Rule, IncidentDb> {
   return {
     table: ruleTable,
