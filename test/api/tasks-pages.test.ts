@@ -113,13 +113,13 @@ test('pages of a timeline put together are the whole, of any size', async () => 
 }, 180_000)
 
 test('a page has the result of a tool call that an earlier page asked for, after other results of it', async () => {
-  const idle = { length_ms: 10, pause_ms: 20, status: 'ok' as const, beside: null, tools: [] }
-  const asks = [8, 0].map((after_turns) => ({ by: 'call' as const, after_turns, length_ms: 5 }))
-  const turns = Array.from({ length: 110 }, (_, at) => ({
-    ...idle,
-    lane: at % 12 === 0 ? 0 : 1,
-    tools: at === 0 ? asks : [],
-  }))
+  const quiet = { length_ms: 10, pause_ms: 20, status: 'ok', beside: null } as const
+  const asks = ([3, 0] as const).map((after_turns) => {
+    return { by: 'call', after_turns, length_ms: 5 } as const
+  })
+  const turns = Array.from({ length: 60 }, (_, at) => {
+    return { ...quiet, lane: at % 12 === 0 ? 0 : 1, tools: at === 0 ? asks : [] }
+  })
   const rows = rowsOfTurns({ turns, has_history: true }, about())
   const task_id = await store(rows, [])
   const shown = await pagesOf(`/api/v1/tasks/${task_id}/timeline`, 'entries', 5)
