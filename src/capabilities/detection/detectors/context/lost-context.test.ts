@@ -238,6 +238,38 @@ const again = (said: string, look: Record<string, unknown>, then: string, asks: 
     .user(then)
     .assistant(asks)
 
+describe('a rule of the user that each answer breaks from some message on', () => {
+  const rule = 'Please answer without bullet points from now on.'
+  const list = 'Sure:\n- one\n- two\n- three'
+  const kept = (then: string) =>
+    agentRun('What is a fen?')
+      .assistant('A wet meadow.')
+      .user(rule)
+      .assistant('All right.')
+      .user(then)
+
+  test('has probably ended, in words that are not read', () => {
+    const run = kept('Go wild with the layout for the summary and the notes.')
+      .assistant(list)
+      .user('And the notes?')
+      .assistant(list)
+    expect(foundBy(lostContext, run)).toEqual([])
+  })
+
+  test('is broken if a later answer keeps it', () => {
+    const run = kept('Which birds live there?')
+      .assistant(list)
+      .user('And fish?')
+      .assistant('Pike and tench.')
+    expect(foundBy(lostContext, run)).toMatchObject([{ type: 'lost_context', severity: 'low' }])
+  })
+
+  test('is broken in the last answer', () => {
+    const run = kept('Which birds live there?').assistant(list)
+    expect(foundBy(lostContext, run)).toMatchObject([{ severity: 'medium' }])
+  })
+})
+
 test.each(['It is 77120.', 'I already told you!', 'I told you that at the start.'])(
   'an answered question is of medium severity if the user says it again: %s',
   (reply) => {
@@ -358,7 +390,6 @@ const diets = 'm1: Nuts & seeds muesli, 4.10\nm2: Fruit muesli, 3.90'
 
 describe('what the user needs, of the things in a list', () => {
   test.each([
-    ['It must be inside, pollen!', rooms, 'take one', 'r1'],
     ['At most 120 a night.', rooms, 'take one', 'r1'],
     ["I mustn't spend more than 120.", rooms, 'take one', 'r1'],
     ['My son has a nut allergy.', diets, 'pick one', 'm1'],
@@ -366,6 +397,11 @@ describe('what the user needs, of the things in a list', () => {
   ])('is lost: %s', (wish, list, last, id) => {
     const [found] = foundBy(lostContext, chosen(wish, list, last, { id }))
     expect(found).toMatchObject({ severity: 'medium', evidence: { original_context: wish } })
+  })
+
+  test('is perhaps lost if the chosen one only lacks a word of the wish', () => {
+    const run = chosen('It must be inside, pollen!', rooms, 'take one', { id: 'r1' })
+    expect(foundBy(lostContext, run)).toMatchObject([{ severity: 'low' }])
   })
 
   test.each([

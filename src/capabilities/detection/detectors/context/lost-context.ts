@@ -176,7 +176,7 @@ function toFindings(run: TaskRun, course: RuleCourse, confidence_min: number): F
   const { rule, isKept } = course
   const broken = course.broken.filter(({ breach }) => breach.confidence >= confidence_min)
   const [first] = broken
-  if (first === undefined || isUnsure(course)) return []
+  if (first === undefined || isUnsure(course) || isGivenUp(run, course)) return []
   const isElsewhere = rule.task_id !== run.task_id
   const surest = Math.max(...broken.map(({ breach }) => breach.confidence))
   return [
@@ -215,6 +215,17 @@ const answer_chars_max = 300
 function isUnsure({ rule, kept_before, isOpening, answers }: RuleCourse): boolean {
   if (rule.kind === 'tool' || rule.kind === 'topic' || rule.holds === 'turn') return false
   return isOpening && kept_before === 0 && answers > 1
+}
+
+/**
+ * Tells whether each answer from some message of the user on breaks a rule of theirs: that message probably
+ * ended the rule, in words that are not read. An agent that works alone has no such message.
+ */
+function isGivenUp(run: TaskRun, { rule, broken, answers, kept_before }: RuleCourse): boolean {
+  const question = broken[0]?.answer.question
+  if (rule.role !== 'user' || question === undefined || broken.length < 2) return false
+  if (answers > kept_before + broken.length) return false
+  return !isOwn(run, rule, question.text, question.call)
 }
 
 /** A rule has a witness if an answer kept it before, or if the user gave it after an answer. */

@@ -47,29 +47,35 @@ export function findWrongOption(call: CallInDialogue): LostNeed | undefined {
       return {
         said,
         quote,
-        violation: `The agent took "${chosen.text.trim().slice(0, 120)}", ${wrong}.`,
-        severity: isStrict(quote) ? 'medium' : 'low',
+        violation: `The agent took "${chosen.text.trim().slice(0, 120)}", ${wrong.why}.`,
+        severity: wrong.isExcluded && isStrict(quote) ? 'medium' : 'low',
       }
     }
   }
   return undefined
 }
 
-function findClash(quote: string, chosen: Option, others: readonly Option[]): string | undefined {
+/**
+ * Why an option is not what was said: it has what the user excludes or says no to what they want, or it only lacks
+ * a word of their wish.
+ */
+type Clash = { why: string; isExcluded: boolean }
+
+function findClash(quote: string, chosen: Option, others: readonly Option[]): Clash | undefined {
   if (isHedged(quote)) return undefined
   const limit = readLimit(quote) ?? Number.POSITIVE_INFINITY
   if ((chosen.price ?? 0) > limit && others.some(({ price }) => (price ?? limit + 1) <= limit)) {
-    return `which costs ${chosen.price}`
+    return { why: `which costs ${chosen.price}`, isExcluded: true }
   }
   const { told, denied } = readWords(quote)
   const had = [...denied].find(
     (word) => chosen.words.has(word) && others.some(({ words }) => !words.has(word)),
   )
-  if (had !== undefined) return `which has "${had}"`
+  if (had !== undefined) return { why: `which has "${had}"`, isExcluded: true }
   const free = [...denied].find(
     (word) => !chosen.denied.has(word) && others.some((other) => other.denied.has(word)),
   )
-  if (free !== undefined) return `and another one is without "${free}"`
+  if (free !== undefined) return { why: `and another one is without "${free}"`, isExcluded: true }
   if (!isWish(quote)) return undefined
   const missing = [...told].find(
     (word) =>
@@ -78,7 +84,9 @@ function findClash(quote: string, chosen: Option, others: readonly Option[]): st
       !chosen.words.has(word) &&
       others.some((other) => other.words.has(word) && !other.denied.has(word)),
   )
-  return missing === undefined ? undefined : `and another one has "${missing}"`
+  return missing === undefined
+    ? undefined
+    : { why: `and another one has "${missing}"`, isExcluded: chosen.denied.has(missing) }
 }
 
 const partsOfDay = new Set(['morning', 'afternoon', 'evening'])
