@@ -19,6 +19,8 @@ describe('a value of another row or object', () => {
     ['The lamp costs $49.', table, '$49', '39', 'lamp'],
     ['W-1 ships on 9 April 2027.', orders, '9 April 2027', '2027-03-05', 'W-1'],
     ['The mug is $19.50.', orders, '$19.50', '12.5', 'mug'],
+    ['Your SKU-A is in stock. It costs $49.', prices, '$49', '39', 'SKU-A'],
+    ['SKU-A ist da. Es kostet 49 $.', prices, '49 $', '39', 'SKU-A'],
   ])('%s', (answer, text, ...wanted) => {
     const found = check(answer, text).map((one) => [one.value, one.instead?.quote, one.subject])
     expect(found).toEqual([wanted])
@@ -38,6 +40,10 @@ describe('healthy twins', () => {
     ['SKU-C costs $49.', [prices]],
     ['SKU-A costs about $49.', [prices]],
     ['SKU-A is cheaper than the one for $49.', [prices]],
+    ['SKU-A is in stock, and so is SKU-B. It costs $49.', [prices]],
+    ['SKU-A is in stock. The other one costs $49.', [prices]],
+    ['SKU-A is in stock. Delivery costs $49.', [prices]],
+    ['SKU-A is sold out.\nIt costs $49.', [prices]],
     ['Unlike SKU-A, it costs $49.', [prices]],
     ['Instead of SKU-A take the one at $49.', [prices]],
     ['The next one after SKU-A costs $49.', [prices]],

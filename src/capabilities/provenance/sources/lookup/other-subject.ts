@@ -22,7 +22,7 @@ export function findOtherSubject(
   if (!isTelling(value)) return undefined
   const places = subjects.placesOf(value)
   if (places.length === 0 || places.some(({ record }) => record === undefined)) return undefined
-  const part = partOf(text, value.at)
+  const part = withSubject(text, partOf(text, value.at))
   const mentions = subjects.mentionsIn(text, part).filter((one) => !overlaps(one.at, value.at))
   const [named] = mentions
   if (named === undefined || !isOneSubject(mentions) || isPartOfName(text, value)) return undefined
@@ -70,6 +70,16 @@ function partOf(text: string, [start, end]: Range): Range {
 }
 
 const part_chars = 240
+
+/** Adds the sentence before to one whose subject is only a pronoun: “It costs …”. */
+function withSubject(text: string, [start, end]: Range): Range {
+  const isNext = start > 1 && /[.!;]/.test(text[start - 1] ?? '')
+  if (!isNext || !pronoun.test(text.slice(start, end))) return [start, end]
+  return [partOf(text, [start - 1, start - 1])[0], end]
+}
+
+const pronoun =
+  /^\s{1,2}(?:it|it['’]s|its|this one|that one|they|he|she|er|sie|es|il|elle|ello|lo|la|está|é|ele|ela)(?!\p{L})/iu
 
 function isName({ value }: Seen, { label }: Mention): boolean {
   return value.text.toLowerCase() === label
