@@ -26,10 +26,11 @@ import type { Stores } from './stores.ts'
 export function openAudit(
   context: Pick<RoleContext, 'clock' | 'parts' | 'logger' | 'metrics'>,
   config: Settings<'blobs' | 'checkpoint' | 'audit' | 'secret' | 'notification'>,
-  { db }: Pick<Stores, 'db'>,
+  ports: Parameters<typeof openAuditStreams>[2],
 ): { handlers: []; chores: Chore[]; erasure: ErasureTarget } {
   const { secret_key, audit_days: kept_days } = config
-  const streams = openAuditStreams(context, config, { db })
+  const { db } = ports
+  const streams = openAuditStreams(context, config, ports)
   const options: AuditChoreOptions = {
     db,
     clock: context.clock,

@@ -7,7 +7,7 @@ import { openOutbound, parseAllowedNetwork } from '../../src/platform/outbound/i
 import { createLogger, createMetrics } from '../../src/platform/telemetry/index.ts'
 import { openAudit } from '../../src/roles/audit.ts'
 import type { Stores } from '../../src/roles/stores.ts'
-import { auditEntry, streamConfig } from '../support/audit-streams.ts'
+import { auditEntry, streamConfig, streamLimits } from '../support/audit-streams.ts'
 import { makeCertificate } from '../support/certificate.ts'
 import { hostileAnswers } from '../support/hostile-answers.ts'
 import { type OutboxBench, openOutboxBench } from '../support/outbox-bench.ts'
@@ -46,7 +46,8 @@ function openChores(settings: object): (chore: string) => Promise<void> {
     ...streamConfig({ outbound_allowed: `127.0.0.1/32:${port}` }),
     ...{ audit_checkpoint_poll_ms: 1_000, audit_days: 0, secret_key: 'x'.repeat(32), ...settings },
   }
-  const { chores } = openAudit({ ...context, logger } as never, config as never, { db: db() })
+  const ports = { db: db(), limits: streamLimits }
+  const { chores } = openAudit({ ...context, logger } as never, config as never, ports)
   return async (name) => {
     const chore = chores.find((one) => one.name.startsWith(name))
     await chore?.run(new AbortController().signal)
