@@ -100,7 +100,7 @@ function steadyText({
   return `Both roles on processor 0, servers and load on processor 1. At full load they store
 ${thousands(sustained_per_s)} spans a second together; then ${thousands(sent_per_s)} a second are sent for ${minutes} min.
 
-From the end of a span to its row being stored: p50 **${lag_s.p50.toFixed(2)} s**, p99 **${lag_s.p99.toFixed(2)} s**
+From the end of a span to its row and its roll-ups being stored: p50 **${lag_s.p50.toFixed(2)} s**, p99 **${lag_s.p99.toFixed(2)} s**
 (from the worker's histogram, interpolated within its buckets); goal p99 ≤ 2 s. Detection has a quarter of the worker's
 time, the default; it analyses new tasks as long as it has time, so part of the cost of all processes is its own.
 

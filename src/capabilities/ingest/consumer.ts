@@ -239,7 +239,7 @@ class FailedAttempts {
 /** Rows of a batch from which the next one waits the longest. */
 const rows_full = 1_000
 /** A busy worker waits up to this many times as long as an idle one. */
-const factor_max = 4
+const factor_max = 2
 
 /** How long a batch waits for more messages: longer under load, because few large inserts cost least. */
 export class BatchWait {
@@ -251,7 +251,7 @@ export class BatchWait {
     this.#idle_ms = idle_ms
   }
 
-  /** The wait of the next batch: it grows with the rows of the last one, up to four times. */
+  /** The wait of the next batch: it grows with the rows of the last one, up to twice as long. */
   get ms(): number {
     return this.#idle_ms * (1 + (factor_max - 1) * Math.min(1, this.#rows / rows_full))
   }

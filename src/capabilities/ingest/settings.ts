@@ -6,7 +6,7 @@ export type IngestSettings = RefreshSettings & {
   /** Maximum queue messages in one batch. */
   batch_messages_max: number
   batch_bytes_max: number
-  /** How long a batch that has messages waits for more without load; with load four times as long. */
+  /** How long a batch that has messages waits for more without load; with load twice as long. */
   batch_wait_ms: number
   /** A message that is not settled by then is redelivered; a batch waits half of it for a store. */
   ack_wait_ms: number
@@ -37,7 +37,7 @@ export type IngestSettings = RefreshSettings & {
 }
 
 /**
- * A user sees a call within 2 s, of which 250 ms are for collecting a batch, up to a second under load. Inserts get no cheaper
+ * A user sees a call within 2 s, of which 250 ms are for collecting a batch, up to 500 ms under load. Inserts get no cheaper
  * beyond 10,000 rows. Each batch takes a few times its size in memory. The attempts, two or fewer a minute, outlast an outage of days; a faulty
  * message is dead-lettered long before.
  */

@@ -15,7 +15,7 @@ export const workerSettings = {
     min: 0,
     max: 10 * seconds,
     reason:
-      'Time that a batch waits for more messages; under load up to four times as long. Larger inserts are cheaper, but data becomes visible later.',
+      'Time that a batch waits for more messages; under load up to twice as long. Larger inserts are cheaper, but data becomes visible later.',
   }),
   ingest_ack_wait_ms: integer({
     unit: 'ms',
