@@ -264,6 +264,20 @@ describe('a rule of the user that each answer breaks from some message on', () =
     expect(foundBy(lostContext, run)).toMatchObject([{ type: 'lost_context', severity: 'low' }])
   })
 
+  test('is broken each time if it forbids a tool', () => {
+    const run = agentRun('Hello.', { tools: ['delete_all', 'list'] })
+      .assistant('Hello!')
+      .user('Never call delete_all.')
+      .assistant('All right.')
+      .user('Clean up the first folder.')
+      .tool({ name: 'delete_all', args: { folder: 1 } }, 'gone')
+      .assistant('Done.')
+      .user('And the second.')
+      .tool({ name: 'delete_all', args: { folder: 2 } }, 'gone')
+      .assistant('Done.')
+    expect(foundBy(lostContext, run)).toMatchObject([{ severity: 'high' }])
+  })
+
   test('is broken in the last answer', () => {
     const run = kept('Which birds live there?').assistant(list)
     expect(foundBy(lostContext, run)).toMatchObject([{ severity: 'medium' }])

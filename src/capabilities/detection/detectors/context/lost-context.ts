@@ -219,10 +219,12 @@ function isUnsure({ rule, kept_before, isOpening, answers }: RuleCourse): boolea
 
 /**
  * Tells whether each answer from some message of the user on breaks a rule of theirs: that message probably
- * ended the rule, in words that are not read. An agent that works alone has no such message.
+ * ended the rule, in words that are not read. An agent that works alone has no such message. A forbidden tool
+ * stays forbidden: its call is no matter of form.
  */
 function isGivenUp(run: TaskRun, { rule, broken, answers, kept_before }: RuleCourse): boolean {
   const question = broken[0]?.answer.question
+  if (rule.kind === 'tool') return false
   if (rule.role !== 'user' || question === undefined || broken.length < 2) return false
   if (answers > kept_before + broken.length) return false
   return !isOwn(run, rule, question.text, question.call)

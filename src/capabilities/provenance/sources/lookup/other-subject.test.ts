@@ -43,6 +43,7 @@ describe('healthy twins', () => {
     ['SKU-A is in stock, and so is SKU-B. It costs $49.', [prices]],
     ['SKU-A is in stock. The other one costs $49.', [prices]],
     ['SKU-A is in stock. Delivery costs $49.', [prices]],
+    ['SKU-A está en stock. La entrega cuesta $49.', [prices]],
     ['SKU-A is sold out.\nIt costs $49.', [prices]],
     ['Unlike SKU-A, it costs $49.', [prices]],
     ['Instead of SKU-A take the one at $49.', [prices]],

@@ -79,7 +79,7 @@ function withSubject(text: string, [start, end]: Range): Range {
 }
 
 const pronoun =
-  /^\s{1,2}(?:it|it['’]s|its|this one|that one|they|he|she|er|sie|es|il|elle|ello|lo|la|está|é|ele|ela)(?!\p{L})/iu
+  /^\s{1,2}(?:it|it['’]s|its|this one|that one|he|she|er|es|elle|ello|ele|ela)(?!\p{L})/iu
 
 function isName({ value }: Seen, { label }: Mention): boolean {
   return value.text.toLowerCase() === label
