@@ -50,7 +50,7 @@ const instructions: readonly string[] = [
   '',
   'IFEval is public: requests with one to three rules each, whose checks are programs. A program found what the answers broke;',
   'broken rules of kinds that rules cannot check here (counts of a letter, parts between dividers) count as missed.',
-  'Texts of the blind halves were never read. Their sums were, for decision 74, so that the lines with “now” are a little too good.',
+  'Texts of the blind halves were never read. Their sums were, for decision 74, so the lines with “now” are slightly too good.',
   '',
   '| conversations | broken | precision | recall |',
   '|---|---|---|---|',

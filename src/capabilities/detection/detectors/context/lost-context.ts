@@ -176,7 +176,7 @@ function toFindings(run: TaskRun, course: RuleCourse, confidence_min: number): F
   const { rule, isKept } = course
   const broken = course.broken.filter(({ breach }) => breach.confidence >= confidence_min)
   const [first] = broken
-  if (first === undefined || isUnsure(course) || isGivenUp(run, course)) return []
+  if (first === undefined || isUnsure(course) || isProbablyEnded(run, course)) return []
   const isElsewhere = rule.task_id !== run.task_id
   const surest = Math.max(...broken.map(({ breach }) => breach.confidence))
   return [
@@ -218,15 +218,15 @@ function isUnsure({ rule, kept_before, isOpening, answers }: RuleCourse): boolea
 }
 
 /**
- * Tells whether each answer from some message of the user on breaks a rule of theirs: that message probably
- * ended the rule, in words that are not read. An agent that works alone has no such message. A forbidden tool
- * stays forbidden: its call is no matter of form.
+ * Tells whether a rule of the user was probably ended by a later message, in words that are not read: from the
+ * answer to that message on, each answer breaks the rule. An agent that works alone gets no later message. A
+ * forbidden tool stays forbidden.
  */
-function isGivenUp(run: TaskRun, { rule, broken, answers, kept_before }: RuleCourse): boolean {
+function isProbablyEnded(run: TaskRun, course: RuleCourse): boolean {
+  const { rule, broken, answers, kept_before } = course
   const question = broken[0]?.answer.question
-  if (rule.kind === 'tool') return false
-  if (rule.role !== 'user' || question === undefined || broken.length < 2) return false
-  if (answers > kept_before + broken.length) return false
+  if (rule.role !== 'user' || rule.kind === 'tool' || question === undefined) return false
+  if (broken.length < 2 || answers > kept_before + broken.length) return false
   return !isOwn(run, rule, question.text, question.call)
 }
 
