@@ -14,17 +14,24 @@ const readings = 10
 const requestSpans = 120
 const callsPerTask = 8
 const settle_s = 120
+/** As in the Dockerfile. */
+const imageEnv = { MALLOC_MMAP_THRESHOLD_: '131072' }
+/** As in the chart. */
+const workerEnv = { NODE_OPTIONS: '--max-semi-space-size=16' }
 
 /**
  * `npm run bench -- soak`: a cluster (proxy, API, worker, with their servers) takes spans, proxied calls
- * and reads at a steady pace for an hour. Prints the memory of each process after each tenth (PSS, in
- * MB), and compares what clients sent with what is stored. MINUTES, SPANS_PER_S and CALLS_PER_S change
- * the load. A process that loses memory shows it in the last tenths, whatever the machine's speed.
+ * and reads at a steady pace for an hour, with the environment of an image and a chart. Prints the memory
+ * of each process after each tenth (PSS, in MB), and compares what clients sent with what is stored.
+ * MINUTES, SPANS_PER_S and CALLS_PER_S change the load. A process that loses memory shows it in the last
+ * tenths, whatever the machine's speed.
  */
 export async function printSoak(): Promise<void> {
   const provider = await startMockProvider(5)
-  const env = { LOOPTRACE_OPENAI_BASE_URL: `${provider.url}/v1` }
+  const env = { LOOPTRACE_OPENAI_BASE_URL: `${provider.url}/v1`, ...imageEnv }
   await using cluster = await startCluster({ env })
+  await cluster.worker.stop()
+  await cluster.worker.start(workerEnv)
   const load = startLoad(cluster)
   console.table([await reading(cluster, load)])
   for (let tenth = 1; tenth <= readings; tenth += 1) {
