@@ -129,6 +129,8 @@ export type Statement = {
   when?: string
   /** The sentence, cut to `quote_chars_max`. */
   quote: string
+  /** True if a classifier read it, because no wording is known: it may be no rule. */
+  is_likely?: true
 }
 
 /** A statement with its speaker and origin. */

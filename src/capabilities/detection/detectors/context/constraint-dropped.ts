@@ -85,6 +85,7 @@ function findDropped(
     (rule) =>
       rule.kind !== 'fact' &&
       rule.holds === 'always' &&
+      !rule.is_likely &&
       from.has(rule.place.observation_id) &&
       replaced.some(({ text }) => text.includes(rule.quote)) &&
       !kept.some((message) => hasWordOf(rule, message)),

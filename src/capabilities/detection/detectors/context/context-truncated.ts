@@ -106,8 +106,9 @@ function findLostStatements(
   const keptSlots = new Set(kept.map(({ slot, value }) => `${slot}=${value}`))
   const from = new Set(lost.map(({ call }) => run.calls[call]?.observation_id))
   return active.filter(
-    ({ place, slot, value, holds, quote }) =>
+    ({ place, slot, value, holds, quote, is_likely }) =>
       holds === 'always' &&
+      !is_likely &&
       from.has(place.observation_id) &&
       !keptSlots.has(`${slot}=${value}`) &&
       lost.some(({ text }) => text.includes(quote)),

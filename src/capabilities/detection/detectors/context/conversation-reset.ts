@@ -72,7 +72,9 @@ function toFindings(run: TaskRun, index: number, lost: readonly number[]): Findi
   if (call === undefined) return []
   const messages = lost.flatMap((at) => run.messages[at] ?? [])
   const original = messages.find(({ role }) => role === 'user') ?? messages[0]
-  const statements = messages.flatMap((message) => readStatements(message).statements)
+  const statements = messages
+    .flatMap((message) => readStatements(message).statements)
+    .filter(({ is_likely }) => !is_likely)
   return [
     toContextDraft(run, {
       type: 'conversation_reset',

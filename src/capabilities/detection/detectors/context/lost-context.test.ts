@@ -498,3 +498,19 @@ test.each([
     .assistant('Bought.')
   expect(foundBy(lostContext, run)).toHaveLength(findings)
 })
+
+describe('a rule that only a classifier read', () => {
+  const rule = 'Asterisks for bold come out as noise in the screen reader.'
+
+  test('is reported as low once an answer has kept it, with its reader', () => {
+    const [finding] = foundBy(lostContext, answered(rule, 'Good.', 'That is **good**.'))
+    expect(finding).toMatchObject({
+      severity: 'low',
+      evidence: { slot: 'bold', expected: 'none', read_by: 'classifier' },
+    })
+  })
+
+  test('is not reported if no answer kept it', () => {
+    expect(foundBy(lostContext, answered(rule, 'All **good**.', 'That is **good**.'))).toEqual([])
+  })
+})

@@ -38,7 +38,7 @@ export const lostContext: Detector<typeof settings> = {
   name: 'lost_context',
   kind: 'context',
   types: ['lost_context'],
-  version: 7,
+  version: 8,
   needs: ['texts', 'history'],
   settings,
   detect(run, { confidence_min }, budget, prior) {
@@ -200,6 +200,7 @@ function toFindings(run: TaskRun, course: RuleCourse, confidence_min: number): F
         said_by: rule.role,
         said_in_task: rule.task_id,
         kept_before: course.kept_before,
+        ...(rule.is_likely && { read_by: 'classifier' }),
         answer: first.answer.message.text.slice(0, answer_chars_max),
       },
     }),
@@ -210,9 +211,11 @@ const answer_chars_max = 300
 
 /**
  * Tells whether the first of several answers broke a lasting rule from before it: the rule is probably none, or none
- * for these answers. A later rule replies to answers that the user has seen.
+ * for these answers. A later rule replies to answers that the user has seen. What a classifier took for a rule needs an
+ * answer that kept it.
  */
 function isUnsure({ rule, kept_before, isOpening, answers }: RuleCourse): boolean {
+  if (rule.is_likely) return kept_before === 0
   if (rule.kind === 'tool' || rule.kind === 'topic' || rule.holds === 'turn') return false
   return isOpening && kept_before === 0 && answers > 1
 }
@@ -234,7 +237,7 @@ function isProbablyEnded(run: TaskRun, course: RuleCourse): boolean {
 function severityOf({ rule, kept_before, isOpening }: RuleCourse): Severity {
   if (rule.kind === 'tool') return 'high'
   // Each answer about something else keeps a limit of topics, so that none is a witness.
-  if (rule.kind === 'topic') return 'low'
+  if (rule.kind === 'topic' || rule.is_likely) return 'low'
   const isKept = kept_before > 0 && rule.holds === 'always'
   return isKept || (!isOpening && rule.role === 'user') ? 'medium' : 'low'
 }

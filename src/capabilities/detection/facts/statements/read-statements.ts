@@ -2,6 +2,7 @@ import { proseOf, sentencesOf } from '../../../provenance/text/index.ts'
 import { quote_chars_max, type Statement } from '../../contract.ts'
 import type { Message } from '../../reconstruction/index.ts'
 import { remember } from '../remember.ts'
+import { readLikely } from './classifier/read-likely.ts'
 import { readWhen } from './conditions.ts'
 import { readPersona } from './persona.ts'
 import { readForms } from './reading/read-forms.ts'
@@ -71,13 +72,29 @@ const nextPart =
 
 type Reading = { rules: Map<string, Statement>; releases: Release[]; changes: Set<string> }
 
-function addSentence(reading: Reading, { segments, isExtension }: Sentence): void {
+function addSentence(reading: Reading, sentence: Sentence): void {
   const { rules } = reading
+  const { segments, isExtension } = sentence
   if (isExtension) extendRules(rules)
   const known = rules.size
   for (const segment of segments) addSegment(reading, segment)
+  if (isUnread(sentence)) for (const rule of readLikely(sentence)) addRule(rules, rule)
   if (rules.size === known && segments.some(({ isOnce }) => isOnce)) limitRules(rules)
 }
+
+/**
+ * Tells whether a sentence neither gives a rule in a known wording, nor lifts or extends one. Where only the words that
+ * ask the assistant are missing, others are meant: "posts of users must not contain links".
+ */
+const isUnread = remember(({ segments, isExtension }: Sentence): boolean => {
+  if (isExtension) return false
+  return segments.every((segment) => {
+    const { read, release } = readSegment(segment)
+    if (read.length > 0 || release !== undefined || isPermission(segment.text)) return false
+    const asked = { ...segment, isAskedAt: () => true }
+    return readers.every((reader) => reader(asked).length === 0)
+  })
+})
 
 function addSegment({ rules, releases, changes }: Reading, segment: Segment): void {
   const { read, release } = readSegment(segment)

@@ -1,0 +1,35 @@
+import { featuresOf } from './features.ts'
+import { classes, kindWeights } from './kind-weights.ts'
+
+/** Probability from which a kind counts. */
+const probability_min = 0.6
+const names = classes.split(' ')
+
+type Weight = readonly [at: number, weight: number]
+const weightsOf = new Map(kindWeights.flatMap((line) => line.split('\t').map(readEntry)))
+
+/**
+ * Returns the kind of rule for answers that a sentence probably gives, as the labelled sentences of
+ * `bench/detection/corpus/instructions` have it: a multinomial logistic regression. Undefined for most sentences.
+ */
+export function classify(sentence: string): string | undefined {
+  const scores = new Float64Array(names.length)
+  for (const feature of ['', ...featuresOf(sentence)])
+    for (const [at, weight] of weightsOf.get(feature) ?? []) scores[at] = (scores[at] ?? 0) + weight
+  const best = scores.indexOf(Math.max(...scores))
+  const others = scores.reduce((sum, score) => sum + Math.exp(score - (scores[best] ?? 0)), 0)
+  const kind = names[best]
+  return kind === 'none' || 1 / others < probability_min ? undefined : kind
+}
+
+/** Reads `feature=class:weight,class:weight`, with weights in hundredths. */
+function readEntry(entry: string): readonly [feature: string, weights: readonly Weight[]] {
+  const at = entry.lastIndexOf('=')
+  const weights = entry.slice(at + 1).split(',')
+  return [entry.slice(0, at), weights.map(readWeight)]
+}
+
+function readWeight(text: string): Weight {
+  const [at, weight] = text.split(':')
+  return [Number(at), Number(weight) / 100]
+}
