@@ -14,7 +14,7 @@ function likelyOf(role: 'system' | 'user', text: string): string[] {
 
 test.each([
   ['system', 'Asterisks for bold come out as noise in the screen reader.', 'bold=none'],
-  ['system', 'Our pager swallows whatever comes after 120 characters.', 'length:characters=..120'],
+  ['system', 'A second text message is billed beyond 160 characters.', 'length:characters=..160'],
   ['user', 'Tables fall apart on my phone.', 'table=none'],
   [
     'system',
@@ -41,11 +41,11 @@ describe('no rule', () => {
   })
 
   test('without what it limits: a length needs one number', () => {
-    expect(likelyOf('system', 'Our pager swallows whatever comes after some characters.')).toEqual(
+    expect(likelyOf('system', 'A second text message is billed beyond some characters.')).toEqual(
       [],
     )
     expect(
-      likelyOf('system', 'Our pager swallows whatever comes after 120 or 140 characters.'),
+      likelyOf('system', 'A second text message is billed beyond 160 or 170 characters.'),
     ).toEqual([])
   })
 

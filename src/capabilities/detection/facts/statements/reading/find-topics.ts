@@ -55,7 +55,11 @@ export function findMarks(segment: Segment): TopicHit[] {
   const { text } = segment
   const bare = /(?<!\p{L})(?:characters?|signs?|symbols?)(?!\p{L})/iu.test(text)
     ? [...text.matchAll(/(?<=^|[\s(])[#$%&*@~^+=<>|](?=[\s,.;)]|$)/g)]
-    : []
+    : [
+        ...text.matchAll(
+          /(?<=(?:these|those|your|the|any|no) )[;…–—*#](?= (?:things?|ones?|marks?)(?!\p{L}))/giu,
+        ),
+      ]
   const marks = bare.map(
     ({ 0: said, index }): TopicHit => ({
       topic: { slot: `sign:${said}`, none: 'none', words: '' },

@@ -25,7 +25,7 @@ const atEnd =
 
 /** "At the end of every reply, write …", "am Anfang jeder Antwort steht …". */
 function placedBefore(location: string): string {
-  return `(?:${location}(?: [\\p{L}-]+){0,5},?(?: [\\p{L}-]+)? ${putVerbs}|${putVerbs} ${location})(?: [\\p{L}-]+)?[\\s:,]*${noun}`
+  return `(?:${location}(?: [\\p{L}-]+){0,5},?(?: [\\p{L}-]+)? ${putVerbs}|${putVerbs} ${location})(?: [\\p{L}-]+){0,2}[\\s:,]*${noun}`
 }
 
 const startBefore = new RegExp(

@@ -123,7 +123,7 @@ function statementFrom(segment: Segment, match: RegExpExecArray): Statement | un
   const unit = isOther || !isAsked ? undefined : unitOf(said, left)
   const count = numberOf(n)
   if (unit === undefined || count === undefined || count === 0) return undefined
-  if (isCountedOtherwise(unit, count, text)) return undefined
+  if (isCountedOtherwise({ unit, count, text, left: before })) return undefined
   const low = article.test(least) ? undefined : (numberOf(least) ?? lowOfCjk(text, match))
   if (low !== undefined && low < count) return toStatement(segment, unit, { min: low, max: count })
   const bound = boundBeside(match.groups?.['more']) ?? boundIn(segment, left, right)
@@ -162,8 +162,11 @@ const capacity =
 const needed =
   /(?<!\p{L})(?:must|should|shall|needs?|want|write|give|have|has|be|contain|always|at|with|use|make|soll\p{L}*|muss|müssen|schreib\p{L}*|doi\p{L}+|écri\p{L}*|deben?|escrib\p{L}*)(?!\p{L})|[用写要]/iu
 
-/** Tells whether a count is of sections between dividers, or of a name or a title. */
-function isCountedOtherwise(unit: string, count: number, text: string): boolean {
+type Counted = { unit: string; count: number; text: string; left: string }
+
+/** Tells whether a count is of sections between dividers, of a name or a title, or of a phrase before it: “遵医嘱”三个字. */
+function isCountedOtherwise({ unit, count, text, left }: Counted): boolean {
+  if (/⟦\d+⟧这?那?$/.test(left)) return true
   if (unit === 'paragraphs') return /divider|separat|asterisk/i.test(text)
   if (unit === 'characters' && /password|passphrase|user ?name|digit/i.test(text)) return true
   const isName = unit === 'characters' && count < characters_min

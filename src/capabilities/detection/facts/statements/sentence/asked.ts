@@ -51,9 +51,9 @@ export function askedIn(text: string, asked: Asked): (start: number) => boolean 
 }
 
 const ofAnswers = /(?<!\p{L})(?:every|each|all|your|any) (?:answers?|repl|respon|messages?)/iu
-/** "Three lines, no rhyme, right?" */
+/** "Three lines, no rhyme, right?", "Seven words, is that normal?" */
 const tagged =
-  /[,–—-] ?(?:right|correct|true|yes|no|or not|isn't it|aren't they|doesn't it|is that (?:right|so|true)|am i right|i (?:suppose|guess|think|hope|take it)|oder|nicht wahr|verdad|no es así|n'est-ce pas|non)\s?[?？]\W*$/iu
+  /^(?!.*(?<!\p{L})(?:please|pls|max|at most|bitte|por favor)(?!\p{L})).*, (?:is|are|was|were|does|do|did) (?:that|this|it|these|those|they)(?!\p{L})[^,]*[?？]\W*$|[,–—-] ?(?:right|correct|true|yes|no|or not|isn't it|aren't they|doesn't it|is that (?:right|so|true)|am i right|i (?:suppose|guess|think|hope|take it)|oder|nicht wahr|verdad|no es así|n'est-ce pas|non)\s?[?？]\W*$/iu
 
 /** Tells whether a header names another text: "Slides:", "for the press release:". */
 function isHeadOfOthers(head: string, products: Products): boolean {
@@ -104,7 +104,7 @@ function partStart(text: string, start: number): number {
 
 /** "Reddit wants titles under …, no emojis": what another asks for. */
 const wanted =
-  /^[^,;:]*(?<!\p{L})(?!(?:that|this|which|it|what|who|everyone|everything|rule) )\p{L}+ (?:wants|requires|demands|expects|accepts|allows|forbids|bans|rejects|prescribes|stipulates|verlangt|fordert|erlaubt|verbietet|verlangen|exige|interdit|autorise|demande|pide|prohíbe|permite|exigen)(?!\p{L})/iu
+  /^[^,;:]*(?<!\p{L})(?!(?:that|this|which|it|what|who|everyone|everything|rule) )\p{L}+ (?:wants|requires|demands|expects|accepts|allows|forbids|bans|rejects|prescribes|stipulates|verlangt|fordert|erlaubt|verbietet|verlangen|exige|interdit|autorise|demande|pide|prohíbe|permite|exigen)(?!\p{L})|^[^,,;。]{0,12}(?:单位|公司|老师|学校|领导|客户|老板|编辑|平台|导师|甲方)(?:规定|要求)(?!你)|^[^、。]{0,12}(?:会社|上司|先生|学校|部長|客先|編集部)(?:が|は|の)[^、。]{0,30}(?:求め|要求|決まり)/iu
 /** "No French please, said the waiter", "say it in one sentence, that was dad's motto". */
 const attributed =
   /[,–—-] ?(?:so )?(?:said|says|wrote|writes|told|insists?|goes) (?!you|it\b|that|i\b)\p{L}|, (?:\p{L}+ ){1,3}(?:says|said|wrote|writes|insists|advise[sd]|i'd say)\W*$|(?<!\p{L})that(?:'s| is| was) (?:what )?(?:[\p{L}'’]+ ){0,3}(?:motto|advice|says|said|tells|told)(?!\p{L})/iu

@@ -18,6 +18,8 @@ const quoted = new RegExp(
     `“${inside('”')}”`,
     `\`${inside('`')}\``,
     `«${inside('»')}»`,
+    `»${inside('«')}«`,
+    `‚${inside('‘’')}[‘’]`,
     `「${inside('」')}」`,
     `『${inside('』')}』`,
     `(?<![\\p{L}\\p{N}])['‘]((?:[^'’\\n]|(?<=\\p{L})['’](?=\\p{L})){1,${phrase_chars_max}})['’](?![\\p{L}\\p{N}])`,

@@ -21,7 +21,7 @@ const lastingWords: readonly string[] = [
   `(?:every|each|per) (?:answer|reply|response|message|msg|post|text|e?-?mail|turn|time)`,
   `(?:your|ur|the|our|upcoming|future|following|further|later|subsequent) (?:answers|replies|responses|messages|msgs|posts|texts|(?:e-?)?mails|outputs?|turns|corrections|summaries)`,
   `^(?:please |pls )?(?:answers|replies|responses|messages) `,
-  `(?:everything|anything|all|what(?:ever)?) (?:that )?you (?:say|write|send|answer|output|post|produce)`,
+  `(?:everything|anything|all|what(?:ever)?) (?:that )?you (?:say|write|send|answer|output|post|produce|(?!need|want|see|know|have|can|are|like|get)\\p{L}+ (?:me|us))`,
   `everything in this ${talk}|^everything (?:as|in|with)|(?:keep|write|make|do|need|want|give me|put|answer|say) everything`,
   '(?:all|any|every|each)(?: of)?(?: (?:my|the|further|future|following|upcoming))? questions?|(?:all|everything|what(?:ever)) i ask',
   `(?:for|in|during|throughout|within|over|across) (?:the |all )?(?:rest|entire|entirety|whole|remainder|duration|length|course)?(?: of)? ?(?:of )?(?:this|our|the|my)(?: (?:entire|whole|complete|full))? ${talk}`,
@@ -32,7 +32,7 @@ const lastingWords: readonly string[] = [
   'until (?:further notice|i (?:say|tell)|tol[d]|we|the end|otherwise|you hear)|unless i (?:say|ask|tell)|till i (?:say|tell)',
   "now it(?:'s| is)|it(?:'s| is) now|from your vocabulary|(?:could|can) (?:we|you) (?:please )?(?:lose|drop|ditch|cut out|cut|quit) (?:the|all|your|those|these)|i(?:'ll)? (?:always|never)|(?:house|one more|another|new|my) rule|standing (?:rule|order|instruction)|general rule|as a rule|stop \\p{L}+ing|no[ ]more(?! than)|by default|default setting",
   // German
-  'immer|stets|nie(?:mals)?|ab (?:jetzt|sofort|heute|nun|hier)|von (?:nun|jetzt) an|künftig|zukünftig|in zukunft|dauerhaft|durchgehend|durchweg|grundsätzlich|weiterhin|bis auf weiteres|jedes ?mal|ausnahmslos|ohne ausnahme|fortan|nunmehr|hinfort|weiteren ausführungen',
+  'immer|stets|konsequent|durchgängig|nie(?:mals)?|ab (?:jetzt|sofort|heute|nun|hier)|von (?:nun|jetzt) an|künftig|zukünftig|in zukunft|dauerhaft|durchgehend|durchweg|grundsätzlich|weiterhin|bis auf weiteres|jedes ?mal|ausnahmslos|ohne ausnahme|fortan|nunmehr|hinfort|weiteren ausführungen',
   '(?:jede[rnms]?|pro|alle[nr]?|sämtliche[nr]?|deine[nr]?|eure[nr]?|ihre[nr]?|keine[rmn]? (?:weitere[nmr]?|deiner))(?: \\p{L}+){0,2} (?:antwort(?:en)?|nachricht(?:en)?|texte?n?|e?-?mails?|rückmeldung(?:en)?|auskunft|auskünfte|ausgaben?|beitrag|beiträge)',
   '(?:ganzen?|gesamten?|restlichen?|rest des|rest der|diese[sr]?|unsere[sr]?|im|des) (?:ganzen |gesamten )?(?:gesprächs?|chats?|unterhaltung|konversation|dialogs?)|keine[rmn]? weiteren? \\p{L}+|nicht mehr|nur noch|kein\\p{L}* \\p{L}+ mehr',
   // Spanish

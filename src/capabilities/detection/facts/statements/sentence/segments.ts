@@ -274,7 +274,7 @@ type Head = { isAsked: boolean; condition: string | undefined; text: string }
 /** Splits at colons, semicolons, dashes and "but"; a colon passes its head on to what follows. */
 function splitSegments(sentence: string): { text: string; closes: boolean }[] {
   const parts = sentence.split(
-    /(:(?=\s|$)|[：;；]|\s(?:->|=>|→)\s|(?<=^[^\d=]{1,40})\s=\s|\s[–—-]+\s|(?<!nothing|anything|everything),? (?:but|aber|pero|mais) (?!only|also|sondern|no\b))/u,
+    /(:(?=\s|$)|[：;；]|\s(?:->|=>|→)\s|(?<=^[^\d=]{1,40})\s=\s|\s[–—-]+\s|(?<!nothing|anything|everything),? (?:but|aber|pero|mais) (?!only|also|sondern|no\b))/iu,
   )
   const found: { text: string; closes: boolean }[] = []
   for (let at = 0; at < parts.length; at += 2) {

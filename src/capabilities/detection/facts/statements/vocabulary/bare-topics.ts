@@ -48,7 +48,7 @@ const ofAnswers = new RegExp(
 )
 /** Words after a topic that do not restrict it. */
 const neutral =
-  /^(?:please|pls|plz|yourself|back|ok|okay|thanks?|thank|or|and|nor|but|ever|any|any ?more|anywhere|here|either|neither|whatsoever|whatever|now|again|only|just|at all|is|are|be|was|were|isn't|aren't|am|must|should|may|can|cannot|can't|shall|will|won't|have|has|do|does|don't|never|always|allowed|forbidden|banned|prohibited|off|out|today|instead|since|because|so|even|no|from|going|until|till|i|every|each|in general|period|full stop|full-stop|ends?|unless|when|if|rather|like|such|including|e\.g\.|it|they|this|these|those|there|then|though|use|keep|write|as i|as they|break)(?![\p{L}'])/iu
+  /^(?:please|pls|plz|yourself|back|too|as well|ok|okay|thanks?|thank|or|and|nor|but|ever|any|any ?more|anywhere|here|either|neither|whatsoever|whatever|now|again|only|just|at all|is|are|be|was|were|isn't|aren't|am|must|should|may|can|cannot|can't|shall|will|won't|have|has|do|does|don't|never|always|allowed|forbidden|banned|prohibited|off|out|today|instead|since|because|so|even|no|from|going|until|till|i|every|each|in general|period|full stop|full-stop|ends?|unless|when|if|rather|like|such|including|e\.g\.|it|they|this|these|those|there|then|though|use|keep|write|as i|as they|break)(?![\p{L}'])/iu
 const restricting =
   /^(?:(?:that|which|who|whose|than|without|about|to|of|for|in|on|at|with|by|as|from|into|where|while|before|after|during|more|not|over|under|per|between|against|regarding|concerning|related|unless|if|when)(?!\p{L})|(?:you|i|we|they)(?:'ve)? (?:have|can|did|do|cannot|could|are|were|know)(?!\p{L}))/iu
 

@@ -97,7 +97,7 @@ export const topics: readonly Topic[] = [
     some: 'table',
     none: 'none',
     words:
-      '(?:markdown |html )?tables?|tabular (?:form(?:at)?|layouts?)|tabulations?|tabellen?|tabellarisch\\p{L}*|tablas?|tableaux?|表格|表(?:形式)|テーブル',
+      '(?:markdown |html )?tables?|tabular (?:form(?:at)?|layouts?)|tabulations?|tabellen?|tabellarisch\\p{L}*|tablas?|tableaux?|表格|表(?:形式|(?=[はをもや、]))|テーブル',
   },
   {
     slot: 'shape',
@@ -158,7 +158,7 @@ export const topics: readonly Topic[] = [
     some: 'upper',
     none: 'lower',
     words:
-      '(?:all )?(?:in )?upper[ -]?case(?: letters| only)?|(?:all |full |block )?(?:caps|capitals|capital letters)|block letters|(?:every|each) letter (?:\\p{L}+ ){0,3}capital|capitali[sz](?:ation|ed letters)|großbuchstaben|alles groß|großgeschrieben|mayúsculas?|majuscules?|大写(?:字母)?|大文字',
+      '(?:all )?(?:in )?upper[ -]?case(?: letters| only)?|(?:all |full |block )?(?:caps|capitals|(?:capital|big) letters)|block letters|(?:every|each) letter (?:\\p{L}+ ){0,3}capital|capitali[sz](?:ation|ed letters)|großbuchstaben|alles groß|großgeschrieben|mayúsculas?|majuscules?|大写(?:字母)?|大文字',
   },
   {
     slot: 'case',
