@@ -508,6 +508,7 @@ describe('a rule that only a classifier read', () => {
       severity: 'low',
       evidence: { slot: 'bold', expected: 'none', read_by: 'classifier' },
     })
+    expect(finding?.confidence).toBeLessThan(0.7)
   })
 
   test('is not reported if no answer kept it', () => {

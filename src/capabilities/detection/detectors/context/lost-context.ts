@@ -192,7 +192,7 @@ function toFindings(run: TaskRun, course: RuleCourse, confidence_min: number): F
       begins_at: placeOf(first.answer.call),
       is_waste: true,
       recovered: isKept,
-      confidence: surest * (isElsewhere ? 0.8 : 1),
+      confidence: surest * (isElsewhere ? 0.8 : 1) * (rule.is_likely ? 0.7 : 1),
       evidence: {
         rule: rule.kind,
         slot: rule.slot,
