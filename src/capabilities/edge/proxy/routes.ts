@@ -86,6 +86,7 @@ const errors: ProblemCode[] = [
   'credentials_invalid',
   'provider_authorization_missing',
   'permission_denied',
+  'project_archived',
   'body_too_large',
   'unsupported_media_type',
   'rate_limited',
