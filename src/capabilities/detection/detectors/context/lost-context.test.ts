@@ -511,6 +511,21 @@ describe('a rule that only a classifier read', () => {
     expect(finding?.confidence).toBeLessThan(0.7)
   })
 
+  test('is a rule like others once it is said in a known wording', () => {
+    const run = agentRun('said again')
+      .system(`You help. ${rule}`)
+      .user('Well?')
+      .assistant('Good.')
+      .system('Never use bold.')
+      .user('And then?')
+      .assistant('Fine.')
+      .user('And now?')
+      .assistant('That is **good**.')
+    const [finding] = foundBy(lostContext, run)
+    expect(finding?.severity).toBe('medium')
+    expect(finding?.evidence).not.toHaveProperty('read_by')
+  })
+
   test('is not reported if no answer kept it', () => {
     expect(foundBy(lostContext, answered(rule, 'All **good**.', 'That is **good**.'))).toEqual([])
   })

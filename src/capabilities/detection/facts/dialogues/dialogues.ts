@@ -235,8 +235,10 @@ function replaceStatements(
   const entries = new Map(kept.map((entry) => [keyOf(entry), entry]))
   for (const statement of statements) {
     const key = keyOf(statement)
-    // A repeated statement keeps its first origin.
-    if (entries.get(key)?.value === statement.value) continue
+    const known = entries.get(key)
+    // A repeated statement keeps its first origin, unless only a classifier had read it.
+    const isSurer = known?.is_likely === true && !statement.is_likely
+    if (known?.value === statement.value && !isSurer) continue
     entries.delete(key)
     entries.set(key, { ...statement, ...said })
   }

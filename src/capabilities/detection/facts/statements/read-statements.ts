@@ -78,23 +78,30 @@ function addSentence(reading: Reading, sentence: Sentence): void {
   if (isExtension) extendRules(rules)
   const known = rules.size
   for (const segment of segments) addSegment(reading, segment)
-  if (isUnread(sentence)) for (const rule of readLikely(sentence)) addRule(rules, rule)
+  for (const rule of readUnknown(sentence)) addRule(rules, rule)
   if (rules.size === known && segments.some(({ isOnce }) => isOnce)) limitRules(rules)
 }
 
 /**
- * Tells whether a sentence neither gives a rule in a known wording, nor lifts or extends one. Where only the words that
- * ask the assistant are missing, others are meant: "posts of users must not contain links".
+ * Reads the rule of a sentence in an unknown wording: none if the sentence gives a rule that is known, or lifts or extends
+ * one. Where only the words that ask the assistant are missing, others are meant: "posts of users must not contain links".
  */
-const isUnread = remember(({ segments, isExtension }: Sentence): boolean => {
-  if (isExtension) return false
-  return segments.every((segment) => {
-    const { read, release } = readSegment(segment)
-    if (read.length > 0 || release !== undefined || isPermission(segment.text)) return false
-    const asked = { ...segment, isAskedAt: () => true }
-    return readers.every((reader) => reader(asked).length === 0)
-  })
+const readUnknown = remember((sentence: Sentence): readonly Statement[] => {
+  const { segments, isExtension } = sentence
+  if (isExtension || segments.some(isKnown)) return []
+  const likely = readLikely(sentence)
+  return likely.length > 0 && segments.some(asksOthers) ? [] : likely
 })
+
+function isKnown(segment: Segment): boolean {
+  const { read, release } = readSegment(segment)
+  return read.length > 0 || release !== undefined || isPermission(segment.text)
+}
+
+function asksOthers(segment: Segment): boolean {
+  const asked = { ...segment, isAskedAt: () => true }
+  return readers.some((reader) => reader(asked).length > 0)
+}
 
 function addSegment({ rules, releases, changes }: Reading, segment: Segment): void {
   const { read, release } = readSegment(segment)
@@ -113,8 +120,13 @@ export function slotAndValue({ slot, value }: Statement): string {
 function addRule(rules: Map<string, Statement>, rule: Statement): void {
   const key = rule.kind === 'length' ? rule.slot : slotAndValue(rule)
   const known = rules.get(key)
-  if (known === undefined || (known.holds === 'turn' && rule.holds === 'always'))
-    rules.set(key, rule)
+  if (known === undefined || outranks(rule, known)) rules.set(key, rule)
+}
+
+/** A rule in a known wording is before one that is only likely, and a lasting one before one for an answer. */
+function outranks(rule: Statement, known: Statement): boolean {
+  if (rule.is_likely !== known.is_likely) return known.is_likely === true
+  return known.holds === 'turn' && rule.holds === 'always'
 }
 
 /** Reads facts, and the assistant's identity, from whole sentences. */

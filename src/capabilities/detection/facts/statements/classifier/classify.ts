@@ -6,13 +6,15 @@ const probability_min = 0.6
 const names = classes.split(' ')
 
 type Weight = readonly [at: number, weight: number]
-const weightsOf = new Map(kindWeights.flatMap((line) => line.split('\t').map(readEntry)))
+let weightsOf: ReadonlyMap<string, readonly Weight[]> | undefined
 
 /**
  * Returns the kind of rule for answers that a sentence probably gives, as the labelled sentences of
  * `bench/detection/corpus/instructions` have it: a multinomial logistic regression. Undefined for most sentences.
  */
 export function classify(sentence: string): string | undefined {
+  // Read at the first sentence: not each process that knows detectors runs them.
+  weightsOf ??= new Map(kindWeights.flatMap((line) => line.split('\t').map(readEntry)))
   const scores = new Float64Array(names.length)
   for (const feature of ['', ...featuresOf(sentence)])
     for (const [at, weight] of weightsOf.get(feature) ?? []) scores[at] = (scores[at] ?? 0) + weight

@@ -2,9 +2,9 @@ import { maskQuotes } from '../sentence/quotes.ts'
 import { numberOf } from '../vocabulary/amounts.ts'
 
 /**
- * Returns the features of a sentence, each once: its words, beginnings of words, and pairs of words that are
- * neighbours or have one word between. Numbers and quoted texts count as one word each, whatever they are; a Chinese
- * or Japanese character is a word.
+ * Returns the features of a sentence, each once: its words, the beginnings of long ones, pairs of neighbours, and pairs
+ * with a word between. All numbers are the same word, and so are all quoted phrases. A Chinese or Japanese character is
+ * a word.
  */
 export function featuresOf(sentence: string): Set<string> {
   const words = wordsIn(sentence)

@@ -56,6 +56,16 @@ describe('no rule', () => {
   })
 })
 
+test.each([
+  'Tables fall apart on my phone. Please never use tables.',
+  'Please never use tables. Tables fall apart on my phone.',
+])('a rule in a known wording is not only likely: %s', (text) => {
+  const { statements } = readStatements({ role: 'user', text } as Message)
+  expect(statements.filter(({ slot }) => slot === 'table')).toEqual([
+    expect.not.objectContaining({ is_likely: true }),
+  ])
+})
+
 test('each kind of the classifier is read', () => {
   expect([...likelyKinds, 'none'].sort()).toEqual(classes.split(' ').sort())
 })

@@ -1,5 +1,4 @@
 import type { Statement } from '../../../contract.ts'
-import { remember } from '../../remember.ts'
 import { readWhen } from '../conditions.ts'
 import { findMarks, findTopics } from '../reading/find-topics.ts'
 import { forbid, requiredAt } from '../reading/read-words.ts'
@@ -13,8 +12,7 @@ import { classify } from './classify.ts'
  * Reads the rule that a sentence in an unknown wording probably gives, if the words show what it asks for. It lasts,
  * unless the sentence says otherwise.
  */
-export const readLikely: (sentence: Sentence) => readonly Statement[] = remember((sentence) => {
-  const { segments, written } = sentence
+export function readLikely({ segments, written }: Sentence): Statement[] {
   const [first] = segments
   if (first === undefined || written.length > sentence_chars_max) return []
   const [condition, ...others] = segments.flatMap(({ condition: said }) => said ?? [])
@@ -31,7 +29,7 @@ export const readLikely: (sentence: Sentence) => readonly Statement[] = remember
     ...(first.until !== undefined && { until: first.until }),
     ...(when !== undefined && { when }),
   }))
-})
+}
 
 const sentence_chars_max = 400
 
