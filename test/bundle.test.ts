@@ -1,4 +1,4 @@
-import { mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
+import { glob, mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { rolldown } from 'rolldown'
@@ -30,6 +30,39 @@ test('every file that the code of a bundle names by import.meta.url is in the bu
   expect(named.size).toBeGreaterThanOrEqual(14)
   expect([...named]).toContain('./packages/swagger-ui-dist/swagger-ui-bundle.js')
   for (const path of named) expect((await stat(join(code, path))).size, path).toBeGreaterThan(0)
+})
+
+test('no module is imported for what its import does: a bundle would leave it out', async () => {
+  const acting: string[] = []
+  for await (const file of glob('src/**/*.ts')) {
+    if (/^import ['"]\./m.test(await readFile(file, 'utf8'))) acting.push(file)
+  }
+  expect(acting).toEqual([])
+})
+
+/** Rooms of `src/capabilities` of which a proxy loads code. */
+const proxyRooms = ['access', 'documents', 'edge', 'ledger', 'records', 'storage']
+
+test('a proxy loads the code of its own path only', async () => {
+  const loaded = new Set<string>()
+  const load = async (file: string): Promise<string[]> => {
+    if (loaded.has(file)) return []
+    loaded.add(file)
+    const text = await readFile(join(code, file), 'utf8')
+    const imports = text.matchAll(/^(?:import|export) [^;]*?["']\.\/([^"']+)["'];/gm)
+    const below = await Promise.all(Array.from(imports, ([, name = '']) => load(name)))
+    const own = Array.from(
+      text.matchAll(/^\/\/ ?#?(?:region )?(src\/\S+)/gm),
+      ([, path = '']) => path,
+    )
+    return [...own, ...below.flat()]
+  }
+  const entry = (await readdir(code)).find((name) => /^proxy-.*\.js$/.test(name)) ?? ''
+  const modules = await load(entry)
+  expect(modules).toContain('src/roles/proxy.ts')
+  const rooms = modules.filter((path) => path.startsWith('src/capabilities/'))
+  const names = new Set(rooms.map((path) => path.split('/')[2] ?? ''))
+  expect([...names].toSorted()).toEqual(proxyRooms)
 })
 
 test('a package of the bundle is a locked production dependency, and its licence is in the bundle', async () => {

@@ -58,6 +58,8 @@ async function bundleCode(modules: readonly string[], dir: string): Promise<Outp
     input,
     platform: 'node',
     external: [...besideBundle, ...notInstalled].map((name) => new RegExp(`^${name}(/|$)`)),
+    // No module of ours acts when it is imported. A role then loads of a room what it uses.
+    treeshake: { moduleSideEffects: (id) => !id.startsWith(src) },
     plugins: [renameNeighbours(src)],
   })
   const { output } = await build.write({

@@ -9,7 +9,7 @@ import {
 import type { Chore } from '../capabilities/jobs/index.ts'
 import { ConfigError, type Settings, version } from '../platform/config/index.ts'
 import { signingBytes } from '../platform/outbound/index.ts'
-import { openReceivers } from './notifications.ts'
+import { openReceivers } from './outbound.ts'
 import type { RoleContext } from './running.ts'
 import type { Stores } from './stores.ts'
 

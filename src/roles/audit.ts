@@ -18,7 +18,7 @@ import type { Outbound } from '../platform/outbound/index.ts'
 import { openSqliteQueue } from '../platform/queue/index.ts'
 import { openAuditStreams } from './audit-streams.ts'
 import { openBlobsAt } from './jobs.ts'
-import { openReceivers } from './notifications.ts'
+import { openReceivers } from './outbound.ts'
 import type { RoleContext } from './running.ts'
 import type { Stores } from './stores.ts'
 

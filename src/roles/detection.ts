@@ -8,7 +8,7 @@ import { openValueCalibration } from '../capabilities/verification/index.ts'
 import type { Settings } from '../platform/config/index.ts'
 import { openChatModel } from '../platform/models/index.ts'
 import type { Wakes } from '../platform/relational/index.ts'
-import { openReceivers } from './notifications.ts'
+import { openReceivers } from './outbound.ts'
 import type { RoleContext } from './running.ts'
 import type { Stores } from './stores.ts'
 

@@ -13,10 +13,11 @@ import {
   secretResource,
 } from '../platform/kube/index.ts'
 import { readConfiguredOperatorKey } from './data-folder.ts'
+import { openPostgres } from './postgres.ts'
 import { migrateQueue } from './queues.ts'
 import { oneShotContext, print } from './running.ts'
 import { migrateStores } from './schema.ts'
-import { openClickHouse, openPostgres } from './stores.ts'
+import { openClickHouse } from './stores.ts'
 
 /**
  * Migrates both stores to the current schema, changes the streams in NATS to the settings, and creates the

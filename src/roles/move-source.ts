@@ -9,9 +9,10 @@ import { MigrationRefused, refuseNewer, type SchemaStatus } from '../platform/mi
 import { type Relational, relationalSchemaStatus } from '../platform/relational/index.ts'
 import { secretKeyFile, startServers, takeDataFolder } from './data-folder.ts'
 import { openBlobsAt } from './jobs.ts'
+import { openPostgres, postgresUrl, type Tables } from './postgres.ts'
 import { queueFileIn } from './queues.ts'
 import type { RoleContext } from './running.ts'
-import { openClickHouse, openPostgres, postgresUrl, type Tables } from './stores.ts'
+import { openClickHouse } from './stores.ts'
 
 type Config = RoleConfig<'all'>
 

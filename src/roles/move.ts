@@ -36,15 +36,10 @@ import { runAudited } from './audited-command.ts'
 import { explainFolder } from './data-folder.ts'
 import { openArchiveBlobs } from './jobs.ts'
 import { assertSecretKey, type EmbeddedStores, MoveRefused, openEmbedded } from './move-source.ts'
+import { explainPostgres, openPostgres, postgresUrl, type Tables } from './postgres.ts'
 import { openClusterQueue } from './queues.ts'
 import { oneShotContext, print, type RoleContext } from './running.ts'
-import {
-  explainPostgres,
-  openClickHouse,
-  openPostgres,
-  postgresUrl,
-  type Tables,
-} from './stores.ts'
+import { openClickHouse } from './stores.ts'
 
 type Config = RoleConfig<'all'>
 

@@ -35,10 +35,10 @@ import type { Queue } from '../platform/queue/index.ts'
 import type { Logger } from '../platform/telemetry/index.ts'
 import { type Intake, openIntake } from './intake.ts'
 import { listen, type OtlpService } from './listen.ts'
-import { openReceivers } from './notifications.ts'
+import { openReceivers } from './outbound.ts'
+import { openPostgres } from './postgres.ts'
 import { openCallJournal, openClusterQueue, withFileSpool } from './queues.ts'
 import { type RoleContext, type Running, run } from './running.ts'
-import { openPostgres } from './stores.ts'
 
 /** Starts role `proxy`, the data plane. It serves completions even while every store is down. */
 export function startProxy(config: RoleConfig<'proxy'>, stop: AbortSignal): Promise<Running> {

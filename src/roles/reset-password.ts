@@ -3,8 +3,8 @@ import type { RoleConfig } from '../platform/config/index.ts'
 import { runInInstallation } from '../platform/tenancy/index.ts'
 import { runAudited } from './audited-command.ts'
 import { startServers, takeDataFolder } from './data-folder.ts'
+import { openPostgres } from './postgres.ts'
 import { oneShotContext, print, type RoleContext } from './running.ts'
-import { openPostgres } from './stores.ts'
 
 /**
  * Prints a link with which a person sets a new password, for the owner of the machine. Exit status

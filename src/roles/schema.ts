@@ -30,16 +30,16 @@ import {
   relationalSchemaStatus,
 } from '../platform/relational/index.ts'
 import { runAudited } from './audited-command.ts'
-import type { RoleContext } from './running.ts'
-import { oneShotContext } from './running.ts'
 import {
   explainPostgres,
-  openClickHouse,
   openPostgres,
   PostgresUnavailable,
   postgresUrl,
   type Tables,
-} from './stores.ts'
+} from './postgres.ts'
+import type { RoleContext } from './running.ts'
+import { oneShotContext } from './running.ts'
+import { openClickHouse } from './stores.ts'
 
 /**
  * Migrates both stores to this code's schema, and creates the first login if it is missing. Then

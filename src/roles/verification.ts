@@ -26,7 +26,7 @@ import type { Settings } from '../platform/config/index.ts'
 import type { Route } from '../platform/http/index.ts'
 import type { Outbound } from '../platform/outbound/index.ts'
 import type { DetectionTables } from '../platform/relational/index.ts'
-import { openReceivers } from './notifications.ts'
+import { openReceivers } from './outbound.ts'
 import type { RoleContext } from './running.ts'
 import type { Stores } from './stores.ts'
 

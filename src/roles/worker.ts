@@ -26,9 +26,10 @@ import { openFeedback } from './feedback.ts'
 import { openEvaluator, openFindingRules } from './incidents.ts'
 import { type JobParts, openArchives, openHotWindows, openJobs } from './jobs.ts'
 import { openConfiguredMailer, openNotifications } from './notifications.ts'
+import { openWakes } from './postgres.ts'
 import { openClusterQueue } from './queues.ts'
 import { type RoleContext, type Running, run } from './running.ts'
-import { openStores, openWakes, type Stores } from './stores.ts'
+import { openStores, type Stores } from './stores.ts'
 import { openVerification } from './verification.ts'
 
 /** Starts role `worker`: stores records of the queue, runs detection and jobs. */

@@ -7,10 +7,10 @@ import type { Logger } from '../../platform/telemetry/index.ts'
 import { runInInstallation } from '../../platform/tenancy/index.ts'
 import { createPasswordResets, type PasswordResets } from './auth/password-reset/password-resets.ts'
 import type { InvitationLinks } from './invitations/link.ts'
-import { createKeyCache, type KeyCache, type KeyCacheLimits } from './keys/key-cache.ts'
+import { createKeyCache, type KeyCache } from './keys/key-cache.ts'
 import { createKeyUsage } from './keys/key-usage.ts'
-import { hashSecret, keyPrefix, operatorKeyPrefix, randomBase62 } from './keys/project-key.ts'
-import { readKey, writeKeyUses } from './keys/usable-keys-store.ts'
+import { openKeys } from './keys/open-keys.ts'
+import { hashSecret, operatorKeyPrefix, randomBase62 } from './keys/project-key.ts'
 import { type IssuerSettings, openIssuer, settleByIssuer } from './oidc/open-issuer.ts'
 import type { IssuerSignIn } from './oidc/sign-in.ts'
 import { type OperatorKey, readOperatorKey, writeOperatorKeyUses } from './operator-keys/store.ts'
@@ -138,27 +138,6 @@ export function openAccess(options: AccessOptions): Access {
       await sessions.close()
     },
   }
-}
-
-/** Creates only the key cache, for a process without sign-in, such as the proxy. */
-export function openKeys(options: {
-  db: Kysely<AccessTables>
-  clock: Clock
-  limits?: Partial<KeyCacheLimits>
-}): { keys: KeyCache; close(): Promise<void> } {
-  const { db, clock, limits } = options
-  const usage = createKeyUsage({
-    write: (uses) => runInInstallation('keys of all projects', () => writeKeyUses(db, uses)),
-    clock,
-  })
-  const keys = createKeyCache({
-    ...limits,
-    load: (prefix) => runInInstallation('look-up of a key', () => readKey(db, prefix)),
-    prefixOf: keyPrefix,
-    clock,
-    onUsed: usage.touch,
-  })
-  return { keys, close: usage.close }
 }
 
 /** Creates the cache of operator keys, which refuses all keys while the store is unavailable. */

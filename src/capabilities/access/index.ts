@@ -87,7 +87,7 @@ import {
 } from './users/user.ts'
 import { createUser, getUsers } from './users/users.ts'
 
-export { type Access, type AccessOptions, openAccess, openKeys } from './access.ts'
+export { type Access, type AccessOptions, openAccess } from './access.ts'
 export { createPasswordResets } from './auth/password-reset/password-resets.ts'
 export { findLogin } from './auth/store.ts'
 export { authorizer } from './authorizer.ts'
@@ -98,6 +98,7 @@ export {
 } from './bootstrap/given-secrets.ts'
 
 export type { KeyCache } from './keys/key-cache.ts'
+export { openKeys } from './keys/open-keys.ts'
 
 export type { ProjectKey } from './keys/project-key.ts'
 export { IssuerMisconfigured } from './oidc/open-issuer.ts'

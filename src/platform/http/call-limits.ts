@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import { BoundedCache } from '../../kernel/bounded-cache.ts'
 import type { Metrics } from '../telemetry/index.ts'
 import { createRateLimiter, type RateDecision, type RateLimiter } from './rate-limit.ts'
@@ -138,5 +138,5 @@ function nameOf({ kind, id }: Caller): string {
 
 function hashOf({ credentials }: EnteringCall): string | undefined {
   if (credentials === undefined) return undefined
-  return createHash('sha256').update(credentials).digest('base64url')
+  return hash('sha256', credentials, 'base64url')
 }

@@ -57,9 +57,12 @@ export function operatorKeyPrefix(key: string): string | undefined {
   return prefixOf('operator', key)
 }
 
-/** Returns the SHA-256, which is sufficient for random secrets of over 128 bits. */
+/**
+ * Returns the SHA-256, which is sufficient for random secrets of over 128 bits. As text first, because
+ * Node takes three times as long to make a buffer of its own for each hash.
+ */
 export function hashSecret(secret: string): Buffer {
-  return hash('sha256', secret, 'buffer')
+  return Buffer.from(hash('sha256', secret, 'hex'), 'hex')
 }
 
 /** Returns uniformly random characters of 0-9, A-Z and a-z, from the system's secure source. */
