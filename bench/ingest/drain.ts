@@ -23,8 +23,9 @@ export type DrainFacts = {
 
 const requestSpans = 85 * traceSpans
 const requests = 60
-const poll_ms = 100
-const polls_max = 1_200
+/** Each poll is a scrape of all metrics, which costs the worker and PostgreSQL some milliseconds. */
+const poll_ms = 500
+const polls_max = 240
 
 /**
  * Fills the queue with traces of six observations while the worker is stopped (SIGSTOP), then lets
