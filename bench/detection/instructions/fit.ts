@@ -16,7 +16,7 @@ const source = 'bench/detection/corpus/instructions/sentences.jsonl.gz'
 const target = 'src/capabilities/detection/facts/statements/classifier/kind-weights.ts'
 /** Smaller weights than these, in hundredths, are left out. */
 const weight_min = 25
-const entries_a_line = 100
+const entries_a_line = 150
 
 type Sentence = { from: string; kinds: readonly string[]; text: string }
 

@@ -27,6 +27,10 @@ describe('a system rule', () => {
     ],
     ['Do not use emojis.', 'Good.', 'Good 🎉'],
     ['Do not use Markdown.', 'Good.', '## Good\n**Very** good.'],
+    ['Do not use Markdown.', '2 * 3 * 4 is 24.', 'It is *very* good.'],
+    ['Do not use Markdown.', '3 > 2', '> Good.'],
+    ['Never use em dashes.', 'Good - and old.', 'Good -- and old.'],
+    ['Never use an ellipsis.', 'Good. Old.', 'Good... and old.'],
     [
       'Keep every answer under 10 words.',
       'Good.',
@@ -161,6 +165,21 @@ describe('answers without violation', () => {
     expect(foundBy(lostContext, run)).toEqual([])
   })
 })
+
+test.each([
+  ['And then?', 'medium'],
+  ['Let the next part breathe, I have all evening.', 'low'],
+])(
+  'a break after a message that may change the rule is of low severity: %s',
+  (question, severity) => {
+    const [kept, long] = [
+      'Good.',
+      'This is an answer that has more than the words that it may have.',
+    ]
+    const run = answered('Keep every answer under 10 words.', kept, long, question)
+    expect(foundBy(lostContext, run)).toMatchObject([{ severity }])
+  },
+)
 
 test('a later answer that keeps the rule lowers the severity', () => {
   const run = answered('Never use the word "cheap".', 'Yes.', 'It is cheap.')

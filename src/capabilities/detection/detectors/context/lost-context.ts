@@ -11,6 +11,7 @@ import {
   holdsFor,
   isAbout,
   lifts,
+  mayGiveRule,
   placeOf,
   readDialogues,
   readStatements,
@@ -182,7 +183,7 @@ function toFindings(run: TaskRun, course: RuleCourse, confidence_min: number): F
   return [
     toContextDraft(run, {
       type: 'lost_context',
-      severity: severityOf(course),
+      severity: severityOf(run, course),
       topic: `${rule.slot}=${rule.value}`,
       summary: `${first.breach.violation} The ${rule.role} had said: ${rule.quote}`,
       original_context: rule.quote,
@@ -233,11 +234,20 @@ function isProbablyEnded(run: TaskRun, course: RuleCourse): boolean {
   return !isOwn(run, rule, question.text, question.call)
 }
 
-/** A rule has a witness if an answer kept it before, or if the user gave it after an answer. */
-function severityOf({ rule, kept_before, isOpening }: RuleCourse): Severity {
+/**
+ * A rule has a witness if an answer kept it before, or if the user gave it after an answer. Without one it is low, and so is
+ * one that the user may have changed in the message before the first break.
+ */
+function severityOf(run: TaskRun, { rule, broken, kept_before, isOpening }: RuleCourse): Severity {
   if (rule.kind === 'tool') return 'high'
   // Each answer about something else keeps a limit of topics, so that none is a witness.
   if (rule.kind === 'topic' || rule.is_likely) return 'low'
   const isKept = kept_before > 0 && rule.holds === 'always'
-  return isKept || (!isOpening && rule.role === 'user') ? 'medium' : 'low'
+  if (!isKept && (isOpening || rule.role !== 'user')) return 'low'
+  const question = broken[0]?.answer.question
+  const isSettled =
+    question === undefined ||
+    isOwn(run, rule, question.text, question.call) ||
+    !mayGiveRule(question)
+  return isSettled ? 'medium' : 'low'
 }

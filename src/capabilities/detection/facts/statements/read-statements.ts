@@ -84,14 +84,19 @@ function addSentence(reading: Reading, sentence: Sentence): void {
 
 /**
  * Reads the rule of a sentence in an unknown wording: none if the sentence gives a rule that is known, or lifts or extends
- * one. Where only the words that ask the assistant are missing, others are meant: "posts of users must not contain links".
+ * one. Where only the words that ask the assistant are missing, others are meant, unless the sentence speaks to the
+ * assistant: "posts of users must not contain links".
  */
 const readUnknown = remember((sentence: Sentence): readonly Statement[] => {
   const { segments, isExtension } = sentence
   if (isExtension || segments.some(isKnown)) return []
   const likely = readLikely(sentence)
-  return likely.length > 0 && segments.some(asksOthers) ? [] : likely
+  if (likely.length === 0 || speaksToAssistant.test(sentence.written)) return likely
+  return segments.some(asksOthers) ? [] : likely
 })
+
+const speaksToAssistant =
+  /(?<!\p{L})(?:you|yours?|du|dir|dich|dein\p{L}*|tú|ti|tus?|vous|vos|votre|toi|(?:give|tell|send|write|show|answer)s? me)(?!\p{L})|你|您/iu
 
 function isKnown(segment: Segment): boolean {
   const { read, release } = readSegment(segment)

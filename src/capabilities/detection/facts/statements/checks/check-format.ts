@@ -62,9 +62,7 @@ const checks: Record<string, (answer: AnswerText) => Breach | undefined> = {
       ? toBreach('The answer has bold text.', 0.92)
       : undefined,
   'italics none': ({ text }) =>
-    /(?<![*\w])\*[^*\s][^*\n]{0,100}\*(?![*\w])|(?<![_\w])_[^_\s][^_\n]{0,100}_(?![_\w])/.test(text)
-      ? toBreach('The answer has italics.', 0.85)
-      : undefined,
+    italics.test(text) ? toBreach('The answer has italics.', 0.85) : undefined,
   'links none': ({ text }) => {
     const link = /https?:\/\/\S+|www\.\S+|\]\([^)\s]+\)/i.exec(text)?.[0]
     return link === undefined
@@ -116,12 +114,17 @@ function isOnlyCode({ text, prose }: AnswerText): boolean {
   return spoken.length === 0
 }
 
+const italics =
+  /(?<![*\w])\*[^*\s][^*\n]{0,100}\*(?![*\w])|(?<![_\w])_[^_\s][^_\n]{0,100}_(?![_\w])/
+
 const markdown: readonly { name: string; pattern: RegExp }[] = [
   { name: 'a heading', pattern: /^#{1,6} \S/m },
   { name: 'bold text', pattern: /\*\*[^*\n]{1,200}\*\*/ },
   { name: 'a code fence', pattern: /^```/m },
   { name: 'a table', pattern: /^\|[^\n]{1,400}\|\s*$/m },
   { name: 'a link', pattern: /\[[^\]\n]{1,100}\]\(https?:[^)\s]+\)/ },
+  { name: 'italics', pattern: italics },
+  { name: 'a quote', pattern: /^> \S/m },
   { name: 'code', pattern: /`[^`\n]{1,100}`/ },
 ]
 

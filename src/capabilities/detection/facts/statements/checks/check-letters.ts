@@ -61,7 +61,7 @@ function checkDigits(prose: string): Breach | undefined {
 
 function checkNumberWords(prose: string): Breach | undefined {
   const said =
-    /\b(?:two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|twenty|thirty|forty|fifty|hundred|thousand|million)\b/i.exec(
+    /\b(?:two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|(?:thir|four|fif|six|seven|eigh|nine)teen|twenty|thirty|forty|fifty|sixty|seventy|eighty|ninety|hundred|thousand|[mb]illion|dozen)\b/i.exec(
       prose,
     )?.[0]
   return said === undefined ? undefined : toBreach(`The answer has the number "${said}".`, 0.75)
@@ -86,7 +86,9 @@ const wideForms: Record<string, string> = {
 
 function isUsed(sign: string, text: string): boolean {
   if (sign === '-') return /\p{L}-\p{L}/u.test(text)
-  if (sign === '–' || sign === '—') return text.includes(sign)
+  if (sign === '–') return text.includes(sign)
+  if (sign === '—') return /—|\p{L} ?-- ?\p{L}/u.test(text)
+  if (sign === '…') return /…|\.{3}/.test(text)
   if (sign === '*') return text.includes('*')
   return [sign, ...(wideForms[sign] ?? '')].some((one) => text.includes(one))
 }

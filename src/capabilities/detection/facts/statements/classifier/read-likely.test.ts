@@ -21,6 +21,8 @@ test.each([
     'The speech engine reads hash signs aloud, so headings are a nuisance.',
     'heading=none',
   ],
+  // The readers know its topic, but not that it asks the assistant.
+  ['user', "I can't stand the letter z, so no word you give me may contain it.", 'letter:z=none'],
 ] as const)('a rule in a wording that no reader knows, of %s: %s', (role, text, rule) => {
   expect(likelyOf(role, text)).toEqual([rule])
 })
