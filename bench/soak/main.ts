@@ -18,6 +18,7 @@ const settle_s = 120
 const imageEnv = { MALLOC_MMAP_THRESHOLD_: '131072' }
 /** As in the chart. */
 const workerEnv = { NODE_OPTIONS: '--max-semi-space-size=16' }
+const apiEnv = { NODE_OPTIONS: '--max-semi-space-size=8' }
 
 /**
  * `npm run bench -- soak`: a cluster (proxy, API, worker, with their servers) takes spans, proxied calls
@@ -32,6 +33,8 @@ export async function printSoak(): Promise<void> {
   await using cluster = await startCluster({ env })
   await cluster.worker.stop()
   await cluster.worker.start(workerEnv)
+  await cluster.api.stop()
+  await cluster.api.start(apiEnv)
   const load = startLoad(cluster)
   console.table([await reading(cluster, load)])
   for (let tenth = 1; tenth <= readings; tenth += 1) {

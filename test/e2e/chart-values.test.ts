@@ -52,14 +52,15 @@ test.each([
 const nodeOptions = 'NODE_OPTIONS'
 
 test.each([
-  ['that of the chart', [], '--max-semi-space-size=16'],
-  ['the user’s own', [{ name: nodeOptions, value: '--trace-gc' }], '--trace-gc'],
-])('a worker has one value of NODE_OPTIONS: %s', async (_whose, extraEnv, value) => {
+  ['worker', 'that of the chart', [], '--max-semi-space-size=16'],
+  ['worker', 'the user’s own', [{ name: nodeOptions, value: '--trace-gc' }], '--trace-gc'],
+  ['api', 'that of the chart', [], '--max-semi-space-size=8'],
+])('role %s has one value of NODE_OPTIONS: %s', async (role, _whose, extraEnv, value) => {
   const objects = await renderedObjects({ ...clusterValues, pod: { extraEnv } })
-  const worker = objects.find(({ kind, metadata }) => {
-    return kind === 'Deployment' && metadata.name === 'looptrace-worker'
+  const found = objects.find(({ kind, metadata }) => {
+    return kind === 'Deployment' && metadata.name === `looptrace-${role}`
   })
-  const [container] = podIn(worker ?? {})?.spec.containers ?? []
+  const [container] = podIn(found ?? {})?.spec.containers ?? []
   const set = container.env.filter(({ name }: { name: string }) => name === nodeOptions)
   expect(set).toEqual([{ name: nodeOptions, value }])
 })

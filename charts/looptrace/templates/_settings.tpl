@@ -8,7 +8,7 @@ override the others: null removes the other variable of a setting. Takes root an
 {{- $groups := dict
   "all" (list "serving" "providers" "s3" "login" "demo" "verification" "certification" "checkpointSinks" "audit")
   "proxy" (list "serving" "providers" "postgres" "nats")
-  "api" (list "serving" "postgres" "clickhouse" "nats" "s3" "secretKey" "verification" "checkpointSinks")
+  "api" (list "serving" "postgres" "clickhouse" "nats" "s3" "secretKey" "verification" "checkpointSinks" "apiHeap")
   "worker" (list "postgres" "clickhouse" "nats" "s3" "secretKey" "verification" "certification" "checkpointSinks" "audit" "workerHeap")
   "migrate" (list "postgres" "clickhouse" "nats" $login)
   "secret" (list "bootstrap" "bootstrapFiles")
@@ -200,6 +200,11 @@ LOOPTRACE_AUDIT_STREAM_OTLP_HEADERS_FILE: {secret: {{ quote .existingSecret }}, 
 {{- end }}
 {{- end }}
 {{- end }}
+{{- end }}
+
+{{- define "looptrace.settings.apiHeap" }}
+{{- /* Saves 70 MB of memory (decision 67). */}}
+NODE_OPTIONS: --max-semi-space-size=8
 {{- end }}
 
 {{- define "looptrace.settings.workerHeap" }}
