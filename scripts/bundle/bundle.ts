@@ -58,7 +58,7 @@ async function bundleCode(modules: readonly string[], dir: string): Promise<Outp
     input,
     platform: 'node',
     external: [...besideBundle, ...notInstalled].map((name) => new RegExp(`^${name}(/|$)`)),
-    // No module of ours acts when it is imported. A role then loads of a room what it uses.
+    // Our modules do nothing when they are imported, so a role loads only those that it uses.
     treeshake: { moduleSideEffects: (id) => !id.startsWith(src) },
     plugins: [renameNeighbours(src)],
   })

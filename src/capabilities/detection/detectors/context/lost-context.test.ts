@@ -168,6 +168,7 @@ describe('answers without violation', () => {
 
 test.each([
   ['And then?', 'medium'],
+  ['And then? Keep every answer under 10 words.', 'medium'],
   ['Let the next part breathe, I have all evening.', 'low'],
 ])(
   'a break after a message that may change the rule is of low severity: %s',

@@ -248,6 +248,7 @@ function severityOf(run: TaskRun, { rule, broken, kept_before, isOpening }: Rule
   const isSettled =
     question === undefined ||
     isOwn(run, rule, question.text, question.call) ||
+    isStatedAgain(rule, question) ||
     !mayGiveRule(question)
   return isSettled ? 'medium' : 'low'
 }

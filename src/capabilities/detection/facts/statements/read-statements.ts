@@ -84,8 +84,8 @@ function addSentence(reading: Reading, sentence: Sentence): void {
 
 /**
  * Reads the rule of a sentence in an unknown wording: none if the sentence gives a rule that is known, or lifts or extends
- * one. Where only the words that ask the assistant are missing, others are meant, unless the sentence speaks to the
- * assistant: "posts of users must not contain links".
+ * one. Where only the words that ask the assistant are missing, others are meant ("posts of users must not contain
+ * links"), unless the sentence speaks to the assistant.
  */
 const readUnknown = remember((sentence: Sentence): readonly Statement[] => {
   const { segments, isExtension } = sentence

@@ -19,7 +19,7 @@ export function classify(sentence: string): string | undefined {
   return kind === 'none' || (chances[best] ?? 0) < probability_min ? undefined : kind
 }
 
-/** Returns the probability that a sentence gives a rule for answers, of whatever kind. */
+/** Returns the probability that a sentence gives a rule for answers, of any kind. */
 export function ruleChance(sentence: string): number {
   return 1 - (chancesOf(sentence)[names.indexOf('none')] ?? 0)
 }
